@@ -1,0 +1,224 @@
+//! What a caller asks for: every default in one place, used by the library, the help and the README.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Frames a second unless asked otherwise.
+pub const DEFAULT_FPS: f64 = 30.0;
+/// Longest side of a texture in texels unless asked otherwise.
+pub const DEFAULT_MAX_SIZE: u32 = 8192;
+/// Ceiling for working memory in bytes unless asked otherwise.
+pub const DEFAULT_MEMORY: u64 = 512 << 20;
+/// Second UV set, the one that every engine reads.
+pub const DEFAULT_UV_SET: u32 = 1;
+
+/// One model and where its bake goes.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The model.
+    pub input: Input,
+    /// Folder that receives the files; created where missing.
+    pub output: PathBuf,
+    /// How.
+    pub options: Options,
+}
+
+/// Where the model's bytes come from.
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// A `.glb` or `.gltf` file.
+    File(PathBuf),
+    /// Bytes in memory with a name for messages and outputs (standard input, archives). Side files are not read.
+    Bytes {
+        /// File name, for example `hero.glb`.
+        name: String,
+        /// GLB, or JSON whose buffers are data URIs.
+        bytes: Vec<u8>,
+    },
+}
+
+impl Input {
+    /// The path shown in messages.
+    pub fn path(&self) -> PathBuf {
+        match self {
+            Self::File(path) => path.clone(),
+            Self::Bytes { name, .. } => PathBuf::from(name),
+        }
+    }
+
+    /// File name without its extension: the default name of the bake.
+    pub fn stem(&self) -> String {
+        self.path().file_stem().map_or_else(|| "model".into(), |s| s.to_string_lossy().into_owned())
+    }
+}
+
+/// How to bake.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Name of the outputs instead of the input's stem.
+    pub name: Option<String>,
+    /// Clips to bake and their order; all in the file's order where empty. Names, globs (`Walk*`), or numbers from 0.
+    pub clips: Vec<String>,
+    /// Sampling rate.
+    pub fps: Fps,
+    /// Frame k at `k / fps` from time 0 rather than spread evenly from the first key to the last.
+    pub exact_fps: bool,
+    /// Seconds at which every clip starts, instead of its first key.
+    pub start: Option<f64>,
+    /// Seconds at which every clip ends, instead of its last key.
+    pub end: Option<f64>,
+    /// Which clips are loops.
+    pub looping: Looping,
+    /// Nodes to keep (with everything below them), by name, glob or number; all where empty.
+    pub only: Vec<String>,
+    /// Nodes to leave out (with everything below them), by name, glob or number.
+    pub exclude: Vec<String>,
+    /// Scene by number or name; the file's default where absent.
+    pub scene: Option<String>,
+    /// Factor on every length.
+    pub scale: f64,
+    /// Bake a model without animation as one frame.
+    pub allow_static: bool,
+    /// Pixel format of the textures.
+    pub format: Format,
+    /// Where normals go.
+    pub normals: Normals,
+    /// Bits of a normal's component in PNG: 8 or 16; the position's where absent.
+    pub normal_bits: Option<u8>,
+    /// What a position texel holds.
+    pub position: Position,
+    /// Longest side of a texture in texels.
+    pub max_size: u32,
+    /// Which pose the static mesh shows.
+    pub rest: Rest,
+    /// UV set that receives the lookup (1 to 7).
+    pub uv_set: u32,
+    /// One node a source part instead of one merged node.
+    pub keep_parts: bool,
+    /// What runs the deformation.
+    pub device: DeviceChoice,
+    /// Ceiling for working memory in bytes.
+    pub memory: u64,
+    /// Treat warnings as errors.
+    pub strict: bool,
+    /// Plan and report, write nothing.
+    pub dry_run: bool,
+    /// Read buffers and images from outside the model's folder.
+    pub allow_outside: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            name: None,
+            clips: Vec::new(),
+            fps: Fps::Rate(DEFAULT_FPS),
+            exact_fps: false,
+            start: None,
+            end: None,
+            looping: Looping::Detect,
+            only: Vec::new(),
+            exclude: Vec::new(),
+            scene: None,
+            scale: 1.0,
+            allow_static: false,
+            format: Format::Png16,
+            normals: Normals::Separate,
+            normal_bits: None,
+            position: Position::Offset,
+            max_size: DEFAULT_MAX_SIZE,
+            rest: Rest::Shown,
+            uv_set: DEFAULT_UV_SET,
+            keep_parts: false,
+            device: DeviceChoice::Auto,
+            memory: DEFAULT_MEMORY,
+            strict: false,
+            dry_run: false,
+            allow_outside: false,
+        }
+    }
+}
+
+/// Sampling rate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fps {
+    /// Frames a second.
+    Rate(f64),
+    /// Each clip's most frequent key distance.
+    Source,
+}
+
+/// Which clips are loops.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Looping {
+    /// Found by comparing first and last poses.
+    Detect,
+    /// Every clip.
+    All,
+    /// No clip.
+    None,
+    /// These clips (names, globs, numbers); the others play once.
+    Named(Vec<String>),
+}
+
+/// Pixel format of the textures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// 16-bit RGBA PNG.
+    Png16,
+    /// 8-bit RGBA PNG.
+    Png8,
+    /// Half-float RGBA EXR.
+    Exr16,
+    /// 32-bit float RGBA EXR.
+    Exr32,
+}
+
+/// Where normals go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Normals {
+    /// A texture of their own.
+    Separate,
+    /// The position texture's alpha, octahedral, 8 bits a component (PNG16 only).
+    Alpha,
+    /// Nowhere.
+    None,
+}
+
+/// What a position texel holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Position {
+    /// Distance from the rest position.
+    Offset,
+    /// The position itself.
+    Absolute,
+}
+
+/// Which pose the static mesh shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rest {
+    /// What a viewer shows when nothing plays.
+    Shown,
+    /// Frame 0 of the bake.
+    FirstFrame,
+}
+
+/// What runs the deformation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// A hardware adapter, else the CPU twin.
+    Auto,
+    /// A hardware adapter, else an error.
+    Gpu,
+    /// A software adapter (llvmpipe, WARP), else an error.
+    Software,
+    /// The CPU twin.
+    Cpu,
+    /// The first adapter whose name contains this text, whatever its case.
+    Named(String),
+}

@@ -1,0 +1,3 @@
+//! Lay out: which frames, which texels, which chunks. Pure arithmetic.
+
+pub mod mesh;
