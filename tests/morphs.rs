@@ -25,11 +25,15 @@ fn driven(targets: &[V3], interpolation: &str, times: &[f64], weights: Array) ->
 
 #[test]
 fn m01_linear_weights_of_several_targets() {
-    let doc = driven(&[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], "LINEAR", &[0.0, 1.0], scalars(&[1.0, 2.0, 3.0, 5.0, 4.0, -3.0]));
+    let doc =
+        driven(&[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], "LINEAR", &[0.0, 1.0], scalars(&[1.0, 2.0, 3.0, 5.0, 4.0, -3.0]));
     on_every_device(|bake| {
         let baked = bake(&doc);
         for (frame, w) in [(0, [1.0, 2.0, 3.0]), (15, [3.0, 3.0, 0.0]), (30, [5.0, 4.0, -3.0])] {
-            TRIANGLE.iter().enumerate().for_each(|(i, p)| assert_near(baked.position(frame, i), std::array::from_fn(|c| p[c] + w[c]), NEAR * 5.0));
+            TRIANGLE
+                .iter()
+                .enumerate()
+                .for_each(|(i, p)| assert_near(baked.position(frame, i), std::array::from_fn(|c| p[c] + w[c]), NEAR * 5.0));
         }
     });
 }
@@ -183,7 +187,10 @@ fn a18_weights_for_a_mesh_without_targets_are_left_out() {
     let mut doc = rigid(&TRIANGLE);
     doc.animate(
         None,
-        &[(0, "weights", "LINEAR", &[0.0, 1.0], scalars(&[0.0, 1.0])), (0, "translation", "LINEAR", &[0.0, 1.0], vec3(&along_x(&[0.0, 1.0])))],
+        &[
+            (0, "weights", "LINEAR", &[0.0, 1.0], scalars(&[0.0, 1.0])),
+            (0, "translation", "LINEAR", &[0.0, 1.0], vec3(&along_x(&[0.0, 1.0]))),
+        ],
     );
     let baked = bake_fixture(&doc, |_| ());
     assert_near(baked.position(30, 0), [2.0, 0.0, 0.0], NEAR);

@@ -133,7 +133,9 @@ fn a03_a_clip_starts_at_its_first_key() {
 
 #[test]
 fn a04_frame_counts() {
-    for (length, rate, intervals) in [(1.0333333, 30.0, 31), (0.7, 30.0, 21), (4.35, 100.0, 435), (0.1, 30.0, 3), (1.0, 30.0, 30), (0.01, 30.0, 1)] {
+    for (length, rate, intervals) in
+        [(1.0333333, 30.0, 31), (0.7, 30.0, 21), (4.35, 100.0, 435), (0.1, 30.0, 3), (1.0, 30.0, 30), (0.01, 30.0, 1)]
+    {
         let doc = sliding("LINEAR", &[0.0, length], &[0.0, 1.0]);
         let baked = bake_fixture(&doc, fps(rate));
         let clip = &baked.clips[0];
@@ -142,7 +144,9 @@ fn a04_frame_counts() {
         let found = slide_of(&baked, 0);
         assert!(found[0].abs() < NEAR && (found[intervals] - 1.0).abs() < NEAR, "the first and the last pose are there: {found:?}");
     }
-    for (length, rate, frames) in [(1.0333333, 30.0, 32), (0.7, 30.0, 22), (4.35, 100.0, 436), (0.1, 30.0, 4), (0.99, 30.0, 30), (0.01, 30.0, 1)] {
+    for (length, rate, frames) in
+        [(1.0333333, 30.0, 32), (0.7, 30.0, 22), (4.35, 100.0, 436), (0.1, 30.0, 4), (0.99, 30.0, 30), (0.01, 30.0, 1)]
+    {
         let doc = sliding("LINEAR", &[0.0, length], &[0.0, 1.0]);
         let baked = bake_fixture(&doc, |o| (o.fps, o.exact_fps) = (Fps::Rate(rate), true));
         assert_eq!((baked.clips[0].frame_count, baked.clips[0].fps), (frames, rate), "{length} s, exactly {rate}");
@@ -296,7 +300,10 @@ fn clips_are_chosen_and_ordered() {
     assert_eq!(names(&["2", "0"]), ["WalkSlow", "Idle"]);
     let error = refuse(&doc, |o| o.clips = vec!["Run".into()]);
     let text = error.to_string();
-    assert!(matches!(error, vatbake::Error::Usage(_)) && ["Run", "Idle", "WalkFast", "WalkSlow"].iter().all(|n| text.contains(n)), "{text}");
+    assert!(
+        matches!(error, vatbake::Error::Usage(_)) && ["Run", "Idle", "WalkFast", "WalkSlow"].iter().all(|n| text.contains(n)),
+        "{text}"
+    );
 }
 
 #[test]
@@ -456,7 +463,9 @@ fn exact_frames_append_nothing() {
 fn the_player_loops_reflects_and_holds() {
     let baked = bake_fixture(&sliding("LINEAR", &[0.0, 1.0], &[0.0, 10.0]), fps(10.0));
     let x = |seconds: f64, mode: Mode| baked.play(0, seconds, mode, 0)[0] - 1.0;
-    for (seconds, looped, reflected, held) in [(0.25, 2.5, 2.5, 2.5), (0.95, 9.5, 9.5, 9.5), (1.25, 2.5, 7.5, 10.0), (2.25, 2.5, 2.5, 10.0), (-0.25, 7.5, 2.5, 0.0)] {
+    for (seconds, looped, reflected, held) in
+        [(0.25, 2.5, 2.5, 2.5), (0.95, 9.5, 9.5, 9.5), (1.25, 2.5, 7.5, 10.0), (2.25, 2.5, 2.5, 10.0), (-0.25, 7.5, 2.5, 0.0)]
+    {
         assert!((x(seconds, Mode::Loop) - looped).abs() < 1e-5, "loop at {seconds}");
         assert!((x(seconds, Mode::PingPong) - reflected).abs() < 1e-5, "ping-pong at {seconds}: {}", x(seconds, Mode::PingPong));
         assert!((x(seconds, Mode::Once) - held).abs() < 1e-5, "once at {seconds}");

@@ -53,7 +53,8 @@ fn s01_the_skinned_nodes_own_transform_is_ignored() {
 
 #[test]
 fn s02_inverse_bind_matrices_are_optional() {
-    let rig = || Rig::new(vec![json!({ "translation": [0.0, 2.0, 0.0] }), json!({})]).influences([0.0, 1.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0]);
+    let rig =
+        || Rig::new(vec![json!({ "translation": [0.0, 2.0, 0.0] }), json!({})]).influences([0.0, 1.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0]);
     let absent = rig().doc();
     let more = Rig { inverse_bind: Some(mat4(&[IDENTITY, IDENTITY, moved(9.0, 9.0, 9.0, 9.0)])), ..rig() }.doc();
     let files = |doc: &Doc| bake_fixture(doc, |_| ()).data_files();
@@ -123,7 +124,9 @@ fn s06_the_skeleton_property_plays_no_part() {
 
 #[test]
 fn s07_ancestors_of_joints_count_inside_and_outside_the_scene() {
-    let mut doc = Rig::new(vec![json!({ "children": [2] }), json!({ "translation": [100.0, 0.0, 0.0] })]).influences([1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]).doc();
+    let mut doc = Rig::new(vec![json!({ "children": [2] }), json!({ "translation": [100.0, 0.0, 0.0] })])
+        .influences([1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0])
+        .doc();
     let armature = doc.node(json!({ "scale": [0.01, 0.01, 0.01], "children": [1] }));
     doc.json["scenes"][0]["nodes"] = json!([0, armature]);
     let wanted = TRIANGLE.map(|p| [p[0] * 0.01 + 1.0, p[1] * 0.01, p[2] * 0.01]);
@@ -379,7 +382,8 @@ fn s20_rigid_parts_follow_their_animated_ancestors() {
         let (skinned, rigid) = (part_of(&baked, 0, 0), part_of(&baked, sword, 0));
         let last = baked.frame_count - 1;
         let middle = |frame: usize| -> V3 {
-            let sum = (0..24).map(|i| baked.position(frame, rigid.first_vertex + i)).fold([0.0; 3], |s, p| std::array::from_fn(|c| s[c] + p[c]));
+            let sum =
+                (0..24).map(|i| baked.position(frame, rigid.first_vertex + i)).fold([0.0; 3], |s, p| std::array::from_fn(|c| s[c] + p[c]));
             sum.map(|c| c / 24.0)
         };
         assert_near(middle(0), [0.0, 10.0, 0.0], 1e-5);
@@ -424,7 +428,8 @@ fn s21_scenes() {
 
 #[test]
 fn d20_small_armatures_with_large_inverse_bind_matrices() {
-    let rig = Rig { inverse_bind: Some(mat4(&[moved(100.0, 0.0, 0.0, 0.0)])), ..Rig::new(vec![json!({ "translation": [1000.0, 0.0, 0.0] })]) };
+    let rig =
+        Rig { inverse_bind: Some(mat4(&[moved(100.0, 0.0, 0.0, 0.0)])), ..Rig::new(vec![json!({ "translation": [1000.0, 0.0, 0.0] })]) };
     let mut doc = rig.doc();
     let armature = doc.node(json!({ "scale": [0.01, 0.01, 0.01], "children": [1] }));
     doc.json["scenes"][0]["nodes"] = json!([0, armature]);
