@@ -45,7 +45,7 @@ fn character() -> Doc {
         Some("bend"),
         &[
             (2, "rotation", "LINEAR", &[0.0, 0.5, 1.0], vec4(&[[0.0, 0.0, 0.0, 1.0], QUARTER_Z, [0.0, 0.0, 0.0, 1.0]])),
-            (0, "weights", "LINEAR", &[0.0, 1.0], scalars(&[0.0, 1.0])),
+            (0, "weights", "LINEAR", &[0.0, 0.5, 1.0], scalars(&[0.0, 1.0, 0.0])),
         ],
     );
     doc.animate(Some("slide"), &[(1, "translation", "STEP", &[0.0, 0.5, 1.0], vec3(&[[0.0; 3], [1.0, 2.0, 3.0], [0.5, 0.0, 0.0]]))]);
