@@ -96,6 +96,12 @@ fn vertex(joints: usize, sets: usize) -> impl Strategy<Value = Vertex> {
     let influences = prop::collection::vec((0..joints, prop_oneof![Just(0.0), 0.05..1.0]), sets * 4);
     (point(2.0), direction::<3>(), influences).prop_map(|(position, normal, mut influences)| {
         influences[0].1 += 0.1; // never without any weight
+        // A valid file names a joint once a vertex, and joint 0 where the weight is 0.
+        for k in 0..influences.len() {
+            if influences[k].1 == 0.0 || influences[..k].iter().any(|i| i.0 == influences[k].0 && i.1 > 0.0) {
+                influences[k] = (0, 0.0);
+            }
+        }
         let sum: f64 = influences.iter().map(|i| i.1).sum();
         influences.iter_mut().for_each(|i| i.1 = stored(i.1 / sum));
         Vertex { position, normal, influences }
@@ -119,6 +125,7 @@ fn channel(joint: usize, path: &'static str) -> impl Strategy<Value = Channel> {
             stored((f64::from(tick) + 0.437) / RATE)
         });
         let times = times.collect();
+        let interpolation = if keys.len() == 1 { "LINEAR" } else { interpolation }; // a spline has two keys at least
         let whole = interpolation == "CUBICSPLINE";
         let keys = keys.into_iter().map(|(_, a, v, b)| if whole { [a, v, b].concat() } else { v }).collect();
         Channel { joint, path, interpolation, times, keys }
