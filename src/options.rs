@@ -202,7 +202,7 @@ pub enum Position {
 }
 
 /// Which pose the static mesh shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rest {
     /// What a viewer shows when nothing plays.
