@@ -36,11 +36,12 @@ impl Context {
     pub fn new(adapter: &Adapter, work: &WorkLimits) -> Result<Self> {
         let description = describe(&adapter.get_info());
         let mut limits = adapter.limits();
-        limits.max_buffer_size = limits.max_buffer_size.min(MOST_BUFFER).min(work.binding_bytes.unwrap_or(u64::MAX).max(1 << 20) * 4);
-        limits.max_storage_buffer_binding_size =
-            limits.max_storage_buffer_binding_size.min(MOST_BUFFER).min(work.binding_bytes.unwrap_or(u64::MAX));
-        limits.max_compute_workgroups_per_dimension = limits.max_compute_workgroups_per_dimension.min(work.workgroups.unwrap_or(u32::MAX));
-        limits.max_texture_dimension_2d = limits.max_texture_dimension_2d.min(work.texture_side.unwrap_or(u32::MAX));
+        let binding = work.binding_bytes.unwrap_or(u64::MAX).min(MOST_BUFFER);
+        limits.max_storage_buffer_binding_size = limits.max_storage_buffer_binding_size.min(binding);
+        limits.max_buffer_size = limits.max_buffer_size.min(MOST_BUFFER);
+        let dimension = &mut limits.max_compute_workgroups_per_dimension;
+        *dimension = work.workgroups.unwrap_or(u32::MAX).min(*dimension);
+        limits.max_texture_dimension_2d = work.texture_side.unwrap_or(u32::MAX).min(limits.max_texture_dimension_2d);
         let request = adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("vatbake"),
             required_limits: limits.clone(),

@@ -339,8 +339,8 @@ pub struct Part {
 pub struct Clip {
     /// The file's name for it, null where it has none.
     pub name: Option<String>,
-    /// Animation of the source file.
-    pub animation: u32,
+    /// Animation of the source file, null where a static model was baked.
+    pub animation: Option<u32>,
     /// First frame, over the whole bake.
     pub first_frame: u32,
     /// Number of frames; a clip of one frame stands still.
@@ -583,7 +583,7 @@ mod tests {
             },
             clips: vec![Clip {
                 name: Some("Survey".into()),
-                animation: 0,
+                animation: Some(0),
                 first_frame: 0,
                 frame_count: 104,
                 fps: 30.146_341,

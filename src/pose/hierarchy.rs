@@ -11,8 +11,8 @@ use crate::scene::{Channel, Local, Property, Scene, Trs};
 #[derive(Debug)]
 pub struct Poser<'a> {
     scene: &'a Scene,
-    palette: &'a [PaletteEntry],
-    runs: &'a [WeightRun],
+    palette: Vec<PaletteEntry>,
+    runs: Vec<WeightRun>,
     weight_count: usize,
     /// Factor on every length.
     scale: f64,
@@ -35,7 +35,7 @@ pub struct Scratch {
 
 impl<'a> Poser<'a> {
     /// A poser for these palette entries and weights.
-    pub fn new(scene: &'a Scene, palette: &'a [PaletteEntry], runs: &'a [WeightRun], scale: f64) -> Self {
+    pub fn new(scene: &'a Scene, palette: &[PaletteEntry], runs: &[WeightRun], scale: f64) -> Self {
         let mut needed = vec![false; scene.nodes.len()];
         for entry in palette {
             let mut node = Some(match *entry {
@@ -58,7 +58,7 @@ impl<'a> Poser<'a> {
             _ => needed[c.node],
         };
         let channels = scene.clips.iter().map(|clip| clip.channels.iter().filter(relevant).collect()).collect();
-        Self { scene, palette, runs, weight_count, scale, needed, first_weight, channels }
+        Self { scene, palette: palette.to_vec(), runs: runs.to_vec(), weight_count, scale, needed, first_weight, channels }
     }
 
     /// Channels of a clip that move a part of the bake.
@@ -110,7 +110,7 @@ impl<'a> Poser<'a> {
         scratch.world.resize(nodes.len(), DMat4::IDENTITY);
         scratch.moved.clear();
         scratch.moved.resize(nodes.len(), false);
-        for run in self.runs {
+        for run in &self.runs {
             for (slot, &w) in weights[run.first..run.first + run.count].iter_mut().zip(&nodes[run.node].weights) {
                 *slot = w as f32;
             }

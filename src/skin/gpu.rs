@@ -7,8 +7,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use glam::Vec3;
 use wgpu::{
-    BindGroup, BindGroupEntry, Buffer, BufferUsages, BufferView, CommandEncoder, ComputePipeline, MapMode, SubmissionIndex, Texture,
-    TextureFormat, TextureUsages,
+    BindGroup, BindGroupEntry, BindGroupLayout, BindGroupLayoutEntry, BindingResource, BindingType, Buffer, BufferBindingType,
+    BufferUsages, BufferView, CommandEncoder, ComputePipeline, MapMode, SubmissionIndex, Texture, TextureFormat, TextureUsages,
 };
 
 use super::layout::{BOUNDS_WGSL, Params, RANGE_STRIDE, RESULT_STRIDE, RowResults, SKIN_WGSL, WORKGROUP, binding};
@@ -41,6 +41,22 @@ struct MeshBuffers {
     morphs: Buffer,
     faces: Buffer,
     rest: Buffer,
+}
+
+/// One of the two kernels.
+#[derive(Debug)]
+struct Pass {
+    pipeline: ComputePipeline,
+    layout: BindGroupLayout,
+}
+
+impl Pass {
+    fn dispatch(&self, encoder: &mut CommandEncoder, group: &BindGroup, (x, y, z): (u32, u32, u32)) {
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, group, &[]);
+        pass.dispatch_workgroups(x, y, z);
+    }
 }
 
 /// What changes from dispatch to dispatch. Writes to it are ordered with the dispatches by the queue.
@@ -107,23 +123,43 @@ impl Gpu {
         });
     }
 
-    fn pipeline(&self, label: &str, source: &'static str) -> ComputePipeline {
+    /// A pass: its entry point is `label`; it writes storage textures of `format` from binding `first` on, where it writes any.
+    fn pass(&self, label: &'static str, source: &'static str, textures: Option<(u32, TextureFormat)>) -> Pass {
         let device = &self.context.device;
+        let entry = |binding, ty| BindGroupLayoutEntry { binding, visibility: wgpu::ShaderStages::COMPUTE, ty, count: None };
+        let buffer = |ty| BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None };
+        let mut entries: Vec<_> = (binding::VERTICES..=binding::PARAMS)
+            .map(|binding| match binding {
+                binding::PARAMS => entry(binding, buffer(BufferBindingType::Uniform)),
+                binding::RESULTS => entry(binding, buffer(BufferBindingType::Storage { read_only: false })),
+                _ => entry(binding, buffer(BufferBindingType::Storage { read_only: true })),
+            })
+            .collect();
+        if let Some((first, format)) = textures {
+            let access = wgpu::StorageTextureAccess::WriteOnly;
+            let ty = BindingType::StorageTexture { access, format, view_dimension: wgpu::TextureViewDimension::D2 };
+            entries.extend([entry(first, ty), entry(first + 1, ty)]);
+        }
+        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries });
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(label),
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
         let descriptor = wgpu::ShaderModuleDescriptor { label: Some(label), source: wgpu::ShaderSource::Wgsl(source.into()) };
         let module = device.create_shader_module(descriptor);
-        device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(label),
-            layout: None,
+            layout: Some(&pipeline_layout),
             module: &module,
             entry_point: Some(label),
             compilation_options: wgpu::PipelineCompilationOptions::default(),
             cache: None,
-        })
+        });
+        Pass { pipeline, layout }
     }
 
-    /// Binds what both passes bind, and `textures` from binding `first` on. The layout is the pipeline's own: a pass that uses no
-    /// morphs' normals still lists every buffer that its entry point reaches.
-    fn bind(&self, pipeline: &ComputePipeline, frames: &FrameBuffers, textures: &[(u32, &wgpu::TextureView)]) -> Result<BindGroup> {
+    fn bind(&self, pass: &Pass, frames: &FrameBuffers, textures: &[(u32, &wgpu::TextureView)]) -> Result<BindGroup> {
         let mesh = self.mesh.as_ref().ok_or_else(|| self.context.failed("the mesh was not uploaded"))?;
         let buffers = [
             (binding::VERTICES, &mesh.vertices),
@@ -136,17 +172,10 @@ impl Gpu {
             (binding::RESULTS, &frames.results),
             (binding::PARAMS, &frames.params),
         ];
-        let with_faces = !textures.is_empty();
-        let mut entries: Vec<_> = buffers
-            .iter()
-            .filter(|(binding, _)| with_faces || *binding != binding::FACES)
-            .map(|(binding, buffer)| BindGroupEntry { binding: *binding, resource: buffer.as_entire_binding() })
-            .collect();
-        entries.extend(
-            textures.iter().map(|(binding, view)| BindGroupEntry { binding: *binding, resource: wgpu::BindingResource::TextureView(view) }),
-        );
-        let layout = pipeline.get_bind_group_layout(0);
-        Ok(self.context.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries }))
+        let buffers = buffers.map(|(binding, buffer)| BindGroupEntry { binding, resource: buffer.as_entire_binding() });
+        let views = textures.iter().map(|&(binding, view)| BindGroupEntry { binding, resource: BindingResource::TextureView(view) });
+        let entries: Vec<_> = buffers.into_iter().chain(views).collect();
+        Ok(self.context.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &pass.layout, entries: &entries }))
     }
 
     /// Workgroups for `invocations` in x and y.
@@ -164,13 +193,6 @@ impl Gpu {
 
     fn encoder(&self) -> CommandEncoder {
         self.context.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
-    }
-
-    fn dispatch(&self, encoder: &mut CommandEncoder, pipeline: &ComputePipeline, group: &BindGroup, size: (u32, u32, u32)) {
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-        pass.set_pipeline(pipeline);
-        pass.set_bind_group(0, group, &[]);
-        pass.dispatch_workgroups(size.0, size.1, size.2);
     }
 
     /// A storage texture for `texels` texels.
@@ -213,7 +235,7 @@ impl Backend for Gpu {
 
     fn bounds(&mut self, job: &Job<'_>, memory: u64, progress: &mut dyn Progress) -> Result<Vec<Ranges>> {
         self.upload_mesh(job)?;
-        let pipeline = self.pipeline("bounds", BOUNDS_WGSL);
+        let pass = self.pass("bounds", BOUNDS_WGSL, None);
         let poser = job.poses.poser();
         // the clip's first pose goes with every run
         let by_memory = (memory / 8 / poser.frame_bytes().max(1)).clamp(2, 1 + BOUNDS_FRAMES as u64) as usize;
@@ -222,7 +244,7 @@ impl Backend for Gpu {
             return Err(self.context.failed("two frames' palettes do not fit its largest binding"));
         }
         let buffers = self.frame_buffers(job, frames, job.clips.len() * RANGE_STRIDE)?;
-        let group = self.bind(&pipeline, &buffers, &[])?;
+        let group = self.bind(&pass, &buffers, &[])?;
         let mut submitted: VecDeque<SubmissionIndex> = VecDeque::new();
         for run in cut_bounds(job.clips, job.mesh.vertices.len(), frames - 1, self.most_vertices()) {
             if progress.is_cancelled() {
@@ -248,7 +270,7 @@ impl Backend for Gpu {
             self.context.queue.write_buffer(&buffers.params, 0, bytemuck::bytes_of(&params));
             let mut encoder = self.encoder();
             let (x, y) = self.groups(run.vertices.len());
-            self.dispatch(&mut encoder, &pipeline, &group, (x, y, 1));
+            pass.dispatch(&mut encoder, &group, (x, y, 1));
             submitted.push_back(self.context.queue.submit([encoder.finish()]));
             progress.advance((run.frames.len() * run.vertices.len()) as u64);
         }
@@ -273,11 +295,11 @@ impl Backend for Gpu {
             Texel::Float => ("skin_float", TextureFormat::Rgba32Float, binding::POSITION_FLOAT),
         };
         let separate = encoding.normals == NormalMode::Separate;
-        let pipeline = self.pipeline(entry, SKIN_WGSL);
+        let pass = self.pass(entry, SKIN_WGSL, Some((first_binding, format)));
         let buffers = self.frame_buffers(job, most_frames, most_frames * RESULT_STRIDE)?;
         let textures = [self.texture(format, most_texels), self.texture(format, if separate { most_texels } else { 1 })];
         let views = [0, 1].map(|t: usize| textures[t].create_view(&wgpu::TextureViewDescriptor::default()));
-        let group = self.bind(&pipeline, &buffers, &[(first_binding, &views[0]), (first_binding + 1, &views[1])])?;
+        let group = self.bind(&pass, &buffers, &[(first_binding, &views[0]), (first_binding + 1, &views[1])])?;
         let mut slots = Vec::new();
         for _ in 0..IN_FLIGHT.min(chunks.len()) {
             slots.push(Slot::new(self, &textures[..1 + usize::from(separate)], encoding.texel, most_frames)?);
@@ -314,7 +336,7 @@ impl Backend for Gpu {
             let mut encoder = self.encoder();
             encoder.clear_buffer(&buffers.results, 0, None);
             let (x, y) = self.groups(job.layout.width);
-            self.dispatch(&mut encoder, &pipeline, &group, (x, y, chunk.frames.len() as u32));
+            pass.dispatch(&mut encoder, &group, (x, y, chunk.frames.len() as u32));
             slots[slot].submit(self, encoder, &textures, &buffers.results, chunk.frames.len() * job.layout.width);
             pending.push_back((slot, chunk));
         }

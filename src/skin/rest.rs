@@ -3,10 +3,10 @@
 use glam::{Vec3, Vec4Swizzles};
 use rayon::prelude::*;
 
-use super::twin::{Twin, determinant};
-use crate::plan::mesh::BakeMesh;
-use crate::pose::FrameRef;
-use crate::scene::Scene;
+use super::twin::{Matrix, Twin, determinant};
+use crate::plan::mesh::{BakeMesh, PaletteEntry};
+use crate::pose::{FrameRef, MATRIX_ROWS, PoseSource};
+use crate::scene::{Property, Scene};
 use crate::warning::{Code, Warnings};
 
 /// What the static mesh shows.
@@ -89,6 +89,28 @@ pub fn turn_mirrored_parts(scene: &Scene, mesh: &mut BakeMesh, frames: FrameRef<
         format!("{{count}} skinned part(s) are mirrored by their joints (first: {node}); their triangles were left as they are and may show their backs: \
                  draw them two-sided or mirror the model in its authoring tool")
     });
+}
+
+/// Rigid parts that are mirrored in some frames and not in others.
+pub fn count_animated_mirroring(scene: &Scene, mesh: &BakeMesh, poses: &PoseSource<'_>, frame_count: usize) -> u64 {
+    // only a scale that passes through zero can do it
+    let changes_side = |c: &crate::scene::Channel| c.property == Property::Scale && c.values.iter().any(|&v| v < 0.0);
+    if !scene.clips.iter().flat_map(|clip| &clip.channels).any(changes_side) {
+        return 0;
+    }
+    let rigid: Vec<usize> = (0..mesh.palette.len()).filter(|&e| matches!(mesh.palette[e], PaletteEntry::Node(_))).collect();
+    let mut sides = vec![(false, false); rigid.len()];
+    for frame in 0..frame_count {
+        poses.with_frames(frame..frame + 1, |frames| {
+            for (&entry, (negative, positive)) in rigid.iter().zip(&mut sides) {
+                let rows = &frames.palettes[entry * MATRIX_ROWS..][..MATRIX_ROWS];
+                let determinant = determinant(&Matrix { x: rows[0], y: rows[1], z: rows[2] });
+                *negative |= determinant < 0.0;
+                *positive |= determinant > 0.0;
+            }
+        });
+    }
+    sides.iter().filter(|(negative, positive)| *negative && *positive).count() as u64
 }
 
 /// A node as messages name it.
