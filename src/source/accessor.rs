@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn integers_are_normalised_as_the_specification_says() {
-        let floats = |component, normalized, bytes: &[u8]| {
+        let floats = |component: Component, normalized, bytes: &[u8]| {
             let count = bytes.len() / component.size();
             let bytes = Cow::Owned(bytes.to_vec());
             Elements { pointer: String::new(), component, normalized, components: 1, kind: Type::Scalar, count, bytes }.floats().unwrap()

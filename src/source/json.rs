@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use gltf::json::Root;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::Fault;
@@ -46,9 +47,13 @@ pub(super) fn parse(bytes: &[u8], warnings: &mut Warnings) -> Result<Parsed, Fau
     document
         .retain(|key, _| STRUCTURE.contains(&key.as_str()) || ["asset", "extensionsUsed", "extensionsRequired"].contains(&key.as_str()));
     let ignored_channels = mend(&mut document, warnings);
-    let root = serde_path_to_error::deserialize(Value::Object(document)).map_err(|e| {
-        let pointer = pointer_of(e.path());
-        Fault::new(pointer, e.into_inner().to_string(), "export the model again or correct the JSON")
+    let document = Value::Object(document);
+    // Keeping track of the path costs as much as all the rest, so it is done only for a document that fails.
+    let root = Root::deserialize(&document).or_else(|_| {
+        serde_path_to_error::deserialize(&document).map_err(|e| {
+            let pointer = pointer_of(e.path());
+            Fault::new(pointer, e.into_inner().to_string(), "export the model again or correct the JSON")
+        })
     })?;
     Ok(Parsed { root, carried, ignored_channels })
 }
@@ -112,6 +117,11 @@ fn mend(document: &mut Map<String, Value>, warnings: &mut Warnings) -> BTreeSet<
         for object in objects(document.get_mut(array)) {
             object.entry(field).or_insert_with(|| Value::Array(Vec::new()));
         }
+    }
+    for accessor in objects(document.get_mut("accessors")) {
+        // Bounds are computed from the data: what the file says is often wrong.
+        accessor.remove("min");
+        accessor.remove("max");
     }
     let mut unknown = Vec::new();
     for mesh in objects(document.get_mut("meshes")) {
