@@ -16,10 +16,8 @@ pub struct Blob {
 pub enum Form {
     /// A ball scaled along the axes.
     Ellipsoid { centre: DVec3, radii: DVec3 },
-    /// A ball rolled from `a` to `b` while its radius changes, then pressed flat along `normal` to `flat` times its thickness.
-    Cone { a: DVec3, b: DVec3, radius: (f64, f64), normal: DVec3, flat: f64 },
-    /// A ring about the Y axis, its tube `tube.0` wide and `tube.1` high.
-    Ring { centre: DVec3, radius: f64, tube: (f64, f64) },
+    /// A ball rolled from `a` to `b` while its radius changes.
+    Cone { a: DVec3, b: DVec3, radius: (f64, f64) },
 }
 
 impl Form {
@@ -31,17 +29,10 @@ impl Form {
                 let (k0, k1) = ((q / radii).length(), (q / (radii * radii)).length());
                 if k1 < 1e-9 { -radii.min_element() } else { k0 * (k0 - 1.0) / k1 }
             }
-            Form::Cone { a, b, radius, normal, flat } => {
-                let stretch = |v: DVec3| v + normal * (v.dot(normal) * (1.0 / flat - 1.0));
-                let (q, axis) = (stretch(p - a), stretch(b - a));
+            Form::Cone { a, b, radius } => {
+                let (q, axis) = (p - a, b - a);
                 let t = (q.dot(axis) / axis.length_squared()).clamp(0.0, 1.0);
-                let d = (q - axis * t).length() - (radius.0 + (radius.1 - radius.0) * t);
-                if flat < 1.0 && d < 0.0 { d * flat } else { d }
-            }
-            Form::Ring { centre, radius, tube } => {
-                let q = p - centre;
-                let section = DVec3::new((q.x * q.x + q.z * q.z).sqrt() - radius, q.y, 0.0);
-                Form::Ellipsoid { centre: DVec3::ZERO, radii: DVec3::new(tube.0, tube.1, 1.0) }.distance(section)
+                (q - axis * t).length() - (radius.0 + (radius.1 - radius.0) * t)
             }
         }
     }

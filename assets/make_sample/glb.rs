@@ -2,10 +2,11 @@
 //!
 //! Numbers are rounded to fractions of a power of two, far below what can be seen: the last bit of a platform's `sin` is not kept.
 
-use super::character::{Model, Surface};
+use super::character::Model;
 use super::colours::{MATERIALS, linear, palette_png};
 use super::motion::{Clip, Pose};
 use super::rig::{HIPS, Joint};
+use super::surface::Surface;
 use glam::{DQuat, DVec3};
 use serde_json::{Value, json};
 

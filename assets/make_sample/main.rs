@@ -12,12 +12,16 @@ mod body;
 mod character;
 mod colours;
 mod cut;
+mod ear;
+mod face;
 mod field;
 mod glb;
 mod lathe;
 mod mesh;
 mod motion;
+mod props;
 mod rig;
+mod surface;
 mod weights;
 
 /// Where the sample is, from the repository's root.

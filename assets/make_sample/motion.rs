@@ -130,8 +130,8 @@ fn wave(phase: f64) -> Pose {
         let tip = &mut pose.rotations[joint(side, Part::EarTip)];
         *tip = turn(side, 0.0, 0.0, 4.0 * late * side.sign()) * *tip;
     }
-    pose.rotations[joint(Side::Left, Part::Arm)] = turn(Side::Left, -8.0, -14.0, 62.0 + 5.0 * shake);
-    pose.rotations[joint(Side::Left, Part::Forearm)] = turn(Side::Left, 0.0, -10.0, 58.0 + 22.0 * wave_of(phase, 4.0, 0.02).0);
+    pose.rotations[joint(Side::Left, Part::Arm)] = turn(Side::Left, -8.0, -10.0, 46.0 + 6.0 * shake);
+    pose.rotations[joint(Side::Left, Part::Forearm)] = turn(Side::Left, 0.0, -8.0, 54.0 + 24.0 * wave_of(phase, 4.0, 0.02).0);
     pose.rotations[joint(Side::Left, Part::Hand)] = turn(Side::Left, 0.0, 0.0, 4.0 + 18.0 * wave_of(phase, 4.0, 0.05).0);
     pose.rotations[joint(Side::Right, Part::Arm)] = turn(Side::Right, 6.0 + 2.0 * breath, 0.0, -24.0 + 2.0 * breath);
     pose.rotations[joint(Side::Right, Part::Forearm)] = turn(Side::Right, -78.0 - 3.0 * breath, 0.0, 0.0);

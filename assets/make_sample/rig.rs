@@ -36,8 +36,8 @@ const PARTS: [(Part, &str, Option<Part>, DVec3); 9] = [
     (Part::EarMiddle, "EarMiddle", Some(Part::Ear), DVec3::new(0.165, 0.890, -0.030)),
     (Part::EarTip, "EarTip", Some(Part::EarMiddle), DVec3::new(0.235, 0.980, -0.030)),
     (Part::Arm, "Arm", None, DVec3::new(0.095, 0.435, 0.000)),
-    (Part::Forearm, "Forearm", Some(Part::Arm), DVec3::new(0.185, 0.365, 0.000)),
-    (Part::Hand, "Hand", Some(Part::Forearm), DVec3::new(0.255, 0.305, 0.004)),
+    (Part::Forearm, "Forearm", Some(Part::Arm), DVec3::new(0.190, 0.360, 0.000)),
+    (Part::Hand, "Hand", Some(Part::Forearm), DVec3::new(0.270, 0.292, 0.004)),
     (Part::Thigh, "Thigh", None, DVec3::new(0.078, 0.215, 0.000)),
     (Part::Shin, "Shin", Some(Part::Thigh), DVec3::new(0.084, 0.132, 0.012)),
     (Part::Foot, "Foot", Some(Part::Shin), DVec3::new(0.086, 0.055, -0.004)),
@@ -88,7 +88,7 @@ pub fn joints() -> Vec<Joint> {
         single("Hips", None, DVec3::new(0.0, 0.255, 0.0)),
         single("Spine", Some(HIPS), DVec3::new(0.0, 0.325, -0.005)),
         single("Head", Some(SPINE), DVec3::new(0.0, 0.500, -0.005)),
-        single("Tail", Some(HIPS), DVec3::new(0.0, 0.240, -0.120)),
+        single("Tail", Some(HIPS), DVec3::new(0.0, 0.225, -0.110)),
     ];
     for side in Side::BOTH {
         let suffix = if side == Side::Left { "L" } else { "R" };

@@ -31,11 +31,11 @@ pub fn skin(mesh: &Mesh, blobs: &[Blob], joints: &[Joint]) -> Vec<Influences> {
     weights.iter().map(strongest_four).collect()
 }
 
-/// The influences of the vertex of `mesh` that is nearest to `p`: for clothes that lie on the body.
-pub fn nearest(mesh: &Mesh, influences: &[Influences], p: DVec3) -> Influences {
-    let distance = |i: &usize| mesh.positions[*i].distance_squared(p);
-    let best = (0..mesh.positions.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
-    best.map_or(whole(0), |i| influences[i])
+/// Weight shared by two joints: `share` (0 to 1) of it on the second.
+pub fn between(first: usize, second: usize, share: f64) -> Influences {
+    let mut weights = [0.0; JOINTS];
+    (weights[first], weights[second]) = (1.0 - share, share);
+    strongest_four(&weights)
 }
 
 /// All weight on one joint.
