@@ -1,6 +1,6 @@
 //! The body's shape, all but the ears, and the lines along which its surface is coloured.
 
-use super::field::{Blob, Form, distance};
+use super::field::{Blob, Form, distance, melt};
 use super::rig::{HEAD, HIPS, Part, SPINE, Side, TAIL, joint, joints};
 use glam::DVec3;
 
@@ -39,7 +39,7 @@ pub fn blobs() -> Vec<Blob> {
                 on(Part::Hand),
                 at(Part::Hand) + m(v(0.013, -0.005, 0.020)),
                 at(Part::Hand) + m(v(0.006, 0.018, 0.048)),
-                (0.022, 0.020),
+                (0.026, 0.025),
                 0.012,
             ),
         ]);
@@ -75,8 +75,8 @@ pub fn apron_region(p: DVec3) -> f64 {
     };
     let bib = rounded(p.x, p.y - 0.395, (0.066, 0.075), 0.02);
     let skirt = rounded(p.x, p.y - 0.245, (0.112, 0.080), 0.045);
-    let band = ((p.y - 0.318).abs() - 0.016).max(p.x.abs() - 0.165).max(0.07 - (p - TAIL_CENTRE).length());
-    bib.min(skirt).max(0.03 - p.z).min(band)
+    let band = ((p.y - 0.306).abs() - 0.016).max(p.x.abs() - 0.165).max(0.07 - (p - TAIL_CENTRE).length());
+    melt(melt(bib, skirt, 0.03).max(0.03 - p.z), band, 0.03)
 }
 
 /// Place on the fur's ramp: `PLAIN_FUR`, less on the cheeks, more on the paws.

@@ -8,8 +8,8 @@ use glam::DVec3;
 /// Four joints and their weights; the weights add up to 255.
 pub type Influences = ([u8; 4], [u8; 4]);
 
-/// How much farther than the nearest a joint may be until its pull is an eighth, in metres.
-const FADE: f64 = 0.03;
+/// How much farther than the nearest a joint may be until its pull is a thirty-second, in metres.
+const FADE: f64 = 0.02;
 
 /// The influences of every vertex: a soft nearest joint among those that touch the nearest one, evened out over the mesh.
 pub fn skin(mesh: &Mesh, blobs: &[Blob], joints: &[Joint]) -> Vec<Influences> {
@@ -51,7 +51,7 @@ fn pull(p: DVec3, blobs: &[Blob], joints: &[Joint]) -> [f64; JOINTS] {
     }
     let nearest = (0..JOINTS).min_by(|&a, &b| distances[a].total_cmp(&distances[b])).unwrap_or(0);
     let touches = |j: usize| j == nearest || joints[j].parent == Some(nearest) || joints[nearest].parent == Some(j);
-    std::array::from_fn(|j| if touches(j) { (FADE / (FADE + distances[j] - distances[nearest])).powi(3) } else { 0.0 })
+    std::array::from_fn(|j| if touches(j) { (FADE / (FADE + distances[j] - distances[nearest])).powi(5) } else { 0.0 })
 }
 
 fn strongest_four(weights: &[f64; JOINTS]) -> Influences {
