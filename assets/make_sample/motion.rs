@@ -87,9 +87,9 @@ fn walk(phase: f64) -> Pose {
 
     for side in Side::BOTH {
         let own = phase - if side == Side::Left { 0.0 } else { 0.5 };
-        // From heel strike over the stance (to 0.6) and toe-off through the swing, in eighths and tenths of a cycle.
+        // From heel strike over the stance (to 0.6) and toe-off through the swing, in tenths of a cycle.
         let forward = cycle(&[0.066, 0.042, 0.016, -0.012, -0.040, -0.066, -0.072, -0.030, 0.028, 0.066], own);
-        let up = cycle(&[0.004, 0.0, 0.0, 0.0, 0.003, 0.016, 0.042, 0.058, 0.044, 0.020], own);
+        let up = cycle(&[0.007, 0.001, 0.0, 0.0, 0.004, 0.022, 0.050, 0.058, 0.044, 0.021], own);
         let pitch = cycle(&[-20.0, -3.0, 0.0, 0.0, 4.0, 22.0, 44.0, 32.0, 0.0, -20.0], own);
         let ankle = ankle_at_rest(side) + DVec3::new(-0.014 * side.sign(), up, forward);
         plant(&mut pose, side, ankle, turn(side, pitch, 6.0, 0.0));
