@@ -287,15 +287,17 @@ fn transform(m: &M4, p: V3) -> V3 {
     std::array::from_fn(|r| m[r] * p[0] + m[4 + r] * p[1] + m[8 + r] * p[2] + m[12 + r])
 }
 
-/// The normal by the cofactor matrix; none where the blend has next to no volume, so that f32 cannot say where it points.
+/// The normal by the inverse transpose (through the cofactors, with the determinant's sign); none where the blend has next to no
+/// volume, so that f32 cannot say where it points.
 fn normal(m: &M4, n: V3) -> Option<V3> {
     let column = |c: usize| [m[c * 4], m[c * 4 + 1], m[c * 4 + 2]];
     let cross = |a: V3, b: V3| [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
-    let rows = [cross(column(1), column(2)), cross(column(2), column(0)), cross(column(0), column(1))];
-    let turned: V3 = std::array::from_fn(|c| (0..3).map(|r| rows[r][c] * n[r]).sum());
+    let cofactors = [cross(column(1), column(2)), cross(column(2), column(0)), cross(column(0), column(1))];
+    let determinant: f64 = (0..3).map(|c| column(0)[c] * cofactors[0][c]).sum();
+    let turned: V3 = std::array::from_fn(|c| (0..3).map(|r| cofactors[r][c] * n[r]).sum::<f64>() * determinant.signum());
     let length = turned.iter().map(|c| c * c).sum::<f64>().sqrt();
-    let size = m.iter().take(12).map(|c| c * c).sum::<f64>();
-    (length > 0.02 * size).then(|| turned.map(|c| c / length))
+    let size = (0..3).flat_map(column).map(|c| c * c).sum::<f64>();
+    (length > 0.02 * size && determinant.abs() > 1e-4 * size.powf(1.5)).then(|| turned.map(|c| c / length))
 }
 
 fn check(model: &Model, format: Format) -> Result<(), TestCaseError> {

@@ -589,12 +589,15 @@ fn fields_of_the_wrong_kind_are_named() {
         ("/nodes/0/mesh", json!(0.5)),
         ("/meshes/0/primitives", json!({})),
         ("/accessors/0/count", json!("3")),
-        ("/accessors/0/componentType", json!(5130)),
-        ("/accessors/0/type", json!("VEC5")),
     ] {
         let mut doc = rigid(&TRIANGLE);
         *doc.json.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}")) = value;
         refuse_at(&doc, pointer, &[]);
+    }
+    for (member, value) in [("componentType", json!(5130)), ("type", json!("VEC5"))] {
+        let mut doc = rigid(&TRIANGLE);
+        doc.json["accessors"][0][member] = value;
+        refuse_at(&doc, "/accessors/0", &[member]);
     }
     for version in ["1.0", "3.0"] {
         let mut doc = rigid(&TRIANGLE);
