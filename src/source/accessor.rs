@@ -72,9 +72,7 @@ pub(super) fn read<'a>(doc: &'a Document<'_>, index: usize, at: &str, warnings: 
     if accessor.count.0 == 0 {
         return Err(Fault::new(pointer, "`count` is 0, wanted at least 1", DAMAGED));
     }
-    // Decoded data is at most four bytes a component.
     let components = shape.columns * shape.rows;
-    doc.reserve(accessor.count.0.checked_mul(components as u64 * 4), &pointer)?;
     let count = usize::try_from(accessor.count.0).map_err(|_| Fault::new(&pointer, "`count` is too large", DAMAGED))?;
     let bytes = gather_base(doc, accessor, shape, count, &pointer, warnings)?;
     let bytes = substitute(doc, accessor, shape, count, bytes, &pointer, warnings)?;
@@ -90,7 +88,12 @@ fn gather_base<'a>(
     pointer: &str,
     warnings: &mut Warnings,
 ) -> Result<Cow<'a, [u8]>, Fault> {
-    let Some(view) = accessor.buffer_view else { return Ok(Cow::Owned(vec![0; count * shape.packed()])) };
+    // Decoded data is at most four bytes a component.
+    let reserve = || doc.reserve(count as u64, (shape.columns * shape.rows * 4) as u64, pointer);
+    let Some(view) = accessor.buffer_view else {
+        reserve()?;
+        return Ok(Cow::Owned(vec![0; count * shape.packed()]));
+    };
     let bytes = doc.view(view.value(), pointer)?;
     let offset = accessor.byte_offset.unwrap_or_default().0;
     let stride = doc.root.buffer_views.get(view.value()).and_then(|v| v.byte_stride).map_or(0, |s| s.0 as u64);
@@ -100,7 +103,9 @@ fn gather_base<'a>(
             format!("{{count}} accessors stand at offsets that their types do not allow (first: {pointer}); they were read all the same")
         });
     }
-    gather(bytes, offset, stride, shape, count, pointer)
+    let elements = gather(bytes, offset, stride, shape, count, pointer)?;
+    reserve()?;
+    Ok(elements)
 }
 
 /// Picks `count` elements out of bytes.
@@ -170,8 +175,8 @@ fn substitute<'a>(
     for (index, value) in unsigned(index_component, &indices).into_iter().zip(values.chunks_exact(size)) {
         ascending &= last.is_none_or(|last| last < index);
         last = Some(index);
-        let start = index as usize * size;
-        let Some(place) = bytes.get_mut(start..start + size) else {
+        let place = (index as usize).checked_mul(size).and_then(|start| bytes.get_mut(start..start.checked_add(size)?));
+        let Some(place) = place else {
             return Err(Fault::new(
                 format!("{pointer}/indices"),
                 format!("sparse index {index}, the accessor has {count} elements"),

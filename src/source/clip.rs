@@ -42,7 +42,9 @@ pub(super) fn read_clips(
             }
         }
         if channels.is_empty() {
-            warnings.add(Code::EmptyAnimation, 1, || {
+            // One whose channels were all ignored has had its note.
+            let said = (0..animation.channels.len()).any(|c| ignored.contains(&(index, c)));
+            warnings.add(Code::EmptyAnimation, u64::from(!said), || {
                 format!("{{count}} animations or channels without keys were left out, the first: /animations/{index}")
             });
             continue;

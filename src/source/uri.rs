@@ -42,7 +42,7 @@ impl Folder {
 
     /// What a URI stands for, or why it is refused.
     pub(super) fn resolve(&self, uri: &str) -> Result<Target, String> {
-        if uri.get(..5).is_some_and(|s| s.eq_ignore_ascii_case("data:")) {
+        if is_data(uri) {
             return decode_data(&uri[5..]);
         }
         let shown = shorten(uri);
@@ -86,6 +86,11 @@ pub(super) fn read_first(candidates: &[PathBuf]) -> Result<(PathBuf, Vec<u8>), S
         };
     }
     Err(first_error.unwrap_or_else(|| "it has no name".to_owned()))
+}
+
+/// Whether a URI holds its data itself.
+pub(super) fn is_data(uri: &str) -> bool {
+    uri.get(..5).is_some_and(|s| s.eq_ignore_ascii_case("data:"))
 }
 
 /// At most 60 characters of a URI, for messages.
