@@ -147,11 +147,7 @@ impl<'a> Document<'a> {
 
     /// What a URI stands for, read.
     pub(super) fn load(&self, uri: &str, at: &str) -> Result<Loaded, Fault> {
-        let remedy = match uri::is_data(uri) {
-            true => "the file is damaged; export the model again",
-            false => "put the file beside the model, or pass --allow-outside for files elsewhere",
-        };
-        let refused = |why| Fault::new(at, why, remedy);
+        let refused = |refusal: uri::Refusal| Fault::new(at, refusal.problem, refusal.remedy);
         let loaded = match self.folder.resolve(uri).map_err(refused)? {
             Target::Data { mime_type, bytes } => Loaded { bytes, mime_type },
             Target::Files(files) => match uri::read_first(&files) {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use gltf::json::accessor::Type;
 
-use super::accessor::{self, Elements};
+use super::accessor;
 use super::document::Document;
+use super::elements::Elements;
 use crate::Fault;
 use crate::scene::{Component, Influences};
 use crate::warning::{Code, Warnings};
