@@ -96,6 +96,12 @@ fn vertex(joints: usize, sets: usize) -> impl Strategy<Value = Vertex> {
     let influences = prop::collection::vec((0..joints, prop_oneof![Just(0.0), 0.05..1.0]), sets * 4);
     (point(2.0), direction::<3>(), influences).prop_map(|(position, normal, mut influences)| {
         influences[0].1 += 0.1; // never without any weight
+        // A valid file names a joint once a vertex, and joint 0 where the weight is 0.
+        for k in 0..influences.len() {
+            if influences[k].1 == 0.0 || influences[..k].iter().any(|i| i.0 == influences[k].0 && i.1 > 0.0) {
+                influences[k] = (0, 0.0);
+            }
+        }
         let sum: f64 = influences.iter().map(|i| i.1).sum();
         influences.iter_mut().for_each(|i| i.1 = stored(i.1 / sum));
         Vertex { position, normal, influences }
@@ -119,6 +125,7 @@ fn channel(joint: usize, path: &'static str) -> impl Strategy<Value = Channel> {
             stored((f64::from(tick) + 0.437) / RATE)
         });
         let times = times.collect();
+        let interpolation = if keys.len() == 1 { "LINEAR" } else { interpolation }; // a spline has two keys at least
         let whole = interpolation == "CUBICSPLINE";
         let keys = keys.into_iter().map(|(_, a, v, b)| if whole { [a, v, b].concat() } else { v }).collect();
         Channel { joint, path, interpolation, times, keys }
@@ -145,21 +152,17 @@ fn model() -> impl Strategy<Value = Model> {
 
 /// The model as a glTF document: node 0 is the mesh, node `j + 1` is joint j.
 fn document(model: &Model) -> Doc {
-    let nodes = model.joints.iter().map(|j| json!({ "translation": j.translation, "rotation": j.rotation, "scale": j.scale })).collect();
-    let mut doc = Rig::new(nodes).doc();
+    let children = |j: usize| (0..model.joints.len()).filter(|&k| model.joints[k].parent == Some(j)).map(|k| k + 1).collect::<Vec<_>>();
+    let node = |(j, joint): (usize, &Joint)| {
+        let mut node = json!({ "translation": joint.translation, "rotation": joint.rotation, "scale": joint.scale });
+        if !children(j).is_empty() {
+            node["children"] = json!(children(j));
+        }
+        node
+    };
+    let mut doc = Rig::new(model.joints.iter().enumerate().map(node).collect()).doc();
     let inverse_bind = doc.add(mat4(&model.joints.iter().map(|j| j.inverse_bind).collect::<Vec<_>>()));
     doc.json["skins"][0]["inverseBindMatrices"] = json!(inverse_bind);
-    let mut roots = vec![0];
-    for (j, joint) in model.joints.iter().enumerate() {
-        match joint.parent {
-            Some(parent) => {
-                let children = doc.json["nodes"][parent + 1]["children"].as_array().cloned().unwrap_or_default();
-                doc.json["nodes"][parent + 1]["children"] = json!([children, vec![json!(j + 1)]].concat());
-            }
-            None => roots.push(j + 1),
-        }
-    }
-    doc.json["scenes"][0]["nodes"] = json!(roots);
     doc.json["nodes"][0]["translation"] = json!([50.0, 60.0, 70.0]); // must not matter
     let of = |f: &dyn Fn(&Vertex) -> V3| vec3(&model.vertices.iter().map(f).collect::<Vec<_>>());
     let mut attributes = vec![("POSITION", of(&|v| v.position)), ("NORMAL", of(&|v| v.normal))];

@@ -157,8 +157,8 @@ fn s09_skins_share_a_view_of_matrices_at_offsets() {
         doc.root(json!({ "mesh": mesh, "skin": skin }));
         doc.push("skins", json!({ "joints": [2, 3], "inverseBindMatrices": accessor }));
     }
-    doc.root(json!({}));
-    doc.root(json!({}));
+    doc.root(json!({ "children": [3] }));
+    doc.node(json!({}));
     on_every_device(|bake| {
         let baked = bake(&doc);
         // K-10 too: the same joints, other inverse bind matrices.
@@ -472,7 +472,7 @@ fn flat_normals_follow_the_deformed_triangles() {
     let indices = doc.add(scalars(&[0.0, 1.0, 2.0, 0.0, 3.0, 1.0]).of(Type::U8));
     doc.json["meshes"][mesh]["primitives"][0]["indices"] = json!(indices);
     doc.root(json!({ "mesh": mesh, "skin": 0 }));
-    let joints = [doc.root(json!({})), doc.root(json!({}))];
+    let joints = [doc.root(json!({ "children": [2] })), doc.node(json!({}))];
     doc.push("skins", json!({ "joints": joints }));
     let s = std::f64::consts::FRAC_1_SQRT_2;
     doc.animate(None, &[(joints[1], "rotation", "LINEAR", &[0.0, 1.0], vec4(&[[0.0, 0.0, 0.0, 1.0], [0.0, s, 0.0, s]]))]);

@@ -161,8 +161,9 @@ fn compare(a: &Vat, b: &Vat) -> Result<(), String> {
     for (f, row) in positions.iter().enumerate() {
         for (i, p) in row.iter().enumerate() {
             let q = b.position(f, i);
-            // A step more than nothing for the f64 arithmetic of this decoder itself.
-            if (0..3).any(|c| !((p[c] - q[c]).abs() <= tolerance[c] * (1.0 + 1e-6))) {
+            // The millionth is for the arithmetic of the decoder itself.
+            let near = (0..3).all(|c| (p[c] - q[c]).abs() <= tolerance[c] * (1.0 + 1e-6)); // false for NaN
+            if !near {
                 return Err(format!("vertex {i}, frame {f}: {p:?} and {q:?} (tolerance {tolerance:?})"));
             }
         }
@@ -192,7 +193,8 @@ fn compare_normals(a: &Vat, b: &Vat) -> Result<(), String> {
         for i in 0..a.vertex_count {
             let (s, t) = a.address(f, i);
             let (p, q) = (x.image.raw(s, t), y.image.raw(s, t));
-            if (0..4).any(|c| !((p[c] - q[c]).abs() <= step)) {
+            let near = (0..4).all(|c| (p[c] - q[c]).abs() <= step);
+            if !near {
                 return Err(format!("normal of vertex {i}, frame {f}: texels {p:?} and {q:?}"));
             }
         }
@@ -209,7 +211,8 @@ fn compare_packed(a: &Vat, b: &Vat) -> Result<(), String> {
         for i in 0..a.vertex_count {
             let (p, q) = (a.normal(f, i), b.normal(f, i));
             let cosine: f64 = (0..3).map(|c| p[c] * q[c]).sum();
-            if !(cosine >= 1.2_f64.to_radians().cos()) {
+            let near = cosine >= 1.2_f64.to_radians().cos();
+            if !near {
                 return Err(format!("normal of vertex {i}, frame {f}: {p:?} and {q:?}"));
             }
         }

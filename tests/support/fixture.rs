@@ -125,6 +125,18 @@ impl Array {
         self.sparse = Some((indices.iter().map(|&i| f64::from(i)).collect(), values.to_vec()));
         self
     }
+    /// The values that a reader must find.
+    fn shown(&self) -> Vec<f64> {
+        let mut shown = if self.without_base { vec![0.0; self.values.len()] } else { self.values.clone() };
+        let (indices, values) = self.sparse.as_ref().map_or((&[][..], &[][..]), |(i, v)| (i, v));
+        for (index, element) in indices.iter().zip(values.chunks(self.width)) {
+            let first = *index as usize * self.width; // may be out of range on purpose
+            if let Some(place) = shown.get_mut(first..first + self.width) {
+                place.copy_from_slice(element);
+            }
+        }
+        shown
+    }
     /// No bufferView: zeros, but for what a sparse part says. The values only give the count.
     pub fn without_base(mut self) -> Self {
         self.without_base = true;
@@ -190,14 +202,15 @@ impl Doc {
             if array.accessor_offset > 0 {
                 accessor["byteOffset"] = json!(array.accessor_offset);
             }
-            if array.sparse.is_none() && count > 0 && array.values.iter().all(|v| v.is_finite()) {
-                let of = |best: fn(f64, f64) -> f64| -> Vec<f64> {
-                    let column = |c| array.values.iter().skip(c).step_by(array.width).copied();
-                    (0..array.width).map(|c| rounded(array.component, column(c).reduce(best).expect("a value"))).collect()
-                };
-                accessor["min"] = json!(of(f64::min));
-                accessor["max"] = json!(of(f64::max));
-            }
+        }
+        let shown = array.shown();
+        if count > 0 && shown.iter().all(|v| v.is_finite()) {
+            let of = |best: fn(f64, f64) -> f64| -> Vec<f64> {
+                let column = |c| shown.iter().skip(c).step_by(array.width).copied();
+                (0..array.width).map(|c| rounded(array.component, column(c).reduce(best).expect("a value"))).collect()
+            };
+            accessor["min"] = json!(of(f64::min));
+            accessor["max"] = json!(of(f64::max));
         }
         if let Some((indices, values)) = &array.sparse {
             let (mut index_bytes, mut value_bytes) = (Vec::new(), Vec::new());

@@ -42,7 +42,8 @@ pub fn along_x(x: &[f64]) -> Vec<[f64; 3]> {
     x.iter().map(|&x| [x, 0.0, 0.0]).collect()
 }
 
-/// What [`skinned`] needs. Node 0 shows the mesh; the joints are nodes 1, 2 ... and scene roots unless `parents` says otherwise.
+/// A skinned mesh. Node 0 shows it, joint k is node k + 1. Joints that are no other joint's child stand in the scene, several of
+/// them under one more node that does nothing: a skin's joints need a common root (glTF 2.0, 3.7.3.2).
 pub struct Rig {
     /// Undeformed positions.
     pub positions: Vec<[f64; 3]>,
@@ -84,7 +85,14 @@ impl Rig {
             vec![("POSITION", vec3(&self.positions)), ("NORMAL", normals(count)), ("JOINTS_0", self.joints), ("WEIGHTS_0", self.weights)],
         );
         doc.root(json!({ "mesh": mesh, "skin": 0 }));
-        let joints: Vec<usize> = self.nodes.into_iter().map(|node| doc.root(node)).collect();
+        let children: Vec<&Value> = self.nodes.iter().filter_map(|n| n["children"].as_array()).flatten().collect();
+        let joints: Vec<usize> = (1..=self.nodes.len()).collect();
+        let tops: Vec<usize> = joints.iter().copied().filter(|j| !children.contains(&&json!(j))).collect();
+        self.nodes.iter().for_each(|node| {
+            doc.node(node.clone());
+        });
+        let top = if tops.len() > 1 { vec![doc.node(json!({ "name": "armature", "children": tops }))] } else { tops };
+        doc.json["scenes"][0]["nodes"].as_array_mut().expect("nodes").extend(top.into_iter().map(Value::from));
         let mut skin = json!({ "joints": joints });
         if let Some(matrices) = self.inverse_bind {
             skin["inverseBindMatrices"] = json!(doc.add(matrices));

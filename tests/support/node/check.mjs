@@ -17,7 +17,7 @@ async function checkGlb() {
 function checkJson() {
   const Ajv = require('ajv/dist/2020').default;
   // Formats such as `uint32` only narrow a number that the schema has limited already.
-  const ajv = new Ajv({ allErrors: true, strict: true, validateFormats: false });
+  const ajv = new Ajv({ allErrors: true, strict: false, strictSchema: true, validateFormats: false });
   const validate = ajv.compile(JSON.parse(readFileSync(schemaFile, 'utf8')));
   return validate(JSON.parse(readFileSync(file, 'utf8'))) ? [] : validate.errors;
 }
