@@ -44,8 +44,10 @@ pub(super) fn parse(bytes: &[u8], warnings: &mut Warnings) -> Result<Parsed, Fau
             carried.insert(key.to_owned(), value);
         }
     }
-    document
-        .retain(|key, _| STRUCTURE.contains(&key.as_str()) || ["asset", "extensionsUsed", "extensionsRequired"].contains(&key.as_str()));
+    document.retain(|key, value| {
+        let kept = STRUCTURE.into_iter().chain(["asset", "extensionsUsed", "extensionsRequired"]).any(|k| k == key);
+        kept && !value.is_null()
+    });
     let ignored_channels = mend(&mut document, warnings);
     let document = Value::Object(document);
     // Keeping track of the path costs as much as all the rest, so it is done only for a document that fails.
@@ -176,12 +178,12 @@ fn objects(value: Option<&mut Value>) -> impl Iterator<Item = &mut Map<String, V
     value.and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
-/// Takes out `extras` and turns numbers such as `24.0` and `1e2` into integers, which JSON does not tell apart.
+/// Takes out `extras` and properties that are `null`, and turns numbers such as `24.0` and `1e2` into integers, which JSON does not tell apart.
 fn simplify(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(simplify),
         Value::Object(map) => {
-            map.remove("extras");
+            map.retain(|key, value| key != "extras" && !value.is_null());
             map.values_mut().for_each(simplify);
         }
         Value::Number(number) if number.is_f64() => {
