@@ -164,6 +164,7 @@ pub enum Looping {
 
 /// Pixel format of the textures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// 16-bit RGBA PNG.
@@ -178,6 +179,7 @@ pub enum Format {
 
 /// Where normals go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Normals {
     /// A texture of their own.
@@ -190,6 +192,7 @@ pub enum Normals {
 
 /// What a position texel holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Position {
     /// Distance from the rest position.
@@ -200,6 +203,7 @@ pub enum Position {
 
 /// Which pose the static mesh shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Rest {
     /// What a viewer shows when nothing plays.
