@@ -1,18 +1,15 @@
 //! From what was typed to what is meant: requests that can be baked one after the other, and how to show them.
 
 use std::collections::HashMap;
-use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use super::args::BakeArgs;
 use super::batch;
+use super::input::{STDIN_NAME, check_input, is_stdin, open_input};
 use super::values::resolve_looping;
 use crate::options::{Format, Input, Normals, Options, Request};
 use crate::output::set::safe_name;
 use crate::{Error, Result};
-
-/// What the name of standard input is in messages and outputs.
-const STDIN_NAME: &str = "stdin";
 
 /// A run of `vatbake bake`.
 #[derive(Debug)]
@@ -169,10 +166,6 @@ fn own_folder(name: &str) -> PathBuf {
     PathBuf::from(format!("{}_vat", safe_name(name)))
 }
 
-fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
 fn check_output(folder: &Path) -> Result<()> {
     if folder.as_os_str().is_empty() {
         return Err(Error::Usage("-o/--output is empty; name a folder, or leave it out for ./STEM_vat/".into()));
@@ -181,42 +174,6 @@ fn check_output(folder: &Path) -> Result<()> {
         return Err(Error::Usage(format!("-o/--output names a file, but a bake writes several; name a folder: {}", folder.display())));
     }
     Ok(())
-}
-
-/// Refuses what is no model, with what was probably meant.
-fn check_input(path: &Path) -> Result<()> {
-    if is_stdin(path) {
-        if std::io::stdin().is_terminal() {
-            return Err(Error::Usage("standard input is a terminal; pipe a GLB into it or name a file".into()));
-        }
-        return Ok(());
-    }
-    let shown = path.display();
-    if path.as_os_str().is_empty() {
-        return Err(Error::Usage("an input is empty; name a .glb or .gltf file".into()));
-    }
-    if path.is_dir() {
-        return Err(Error::Usage(format!(
-            "an input is a folder; name its models, or bake all with `vatbake bake --batch {shown} -o OUT`: {shown}"
-        )));
-    }
-    if batch::is_glob(path) && !path.exists() {
-        return Err(Error::Usage(format!(
-            "no file has this name; bake all that match with `vatbake bake --batch \"{shown}\" -o OUT`: {shown}"
-        )));
-    }
-    Ok(())
-}
-
-/// Checks an input and, where it is standard input, reads it.
-pub fn open_input(path: &Path) -> Result<Input> {
-    check_input(path)?;
-    if !is_stdin(path) {
-        return Ok(Input::File(path.to_path_buf()));
-    }
-    let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes).map_err(Error::io("read the model", STDIN_NAME))?;
-    Ok(Input::Bytes { name: STDIN_NAME.into(), bytes })
 }
 
 #[cfg(test)]

@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use super::args::InspectArgs;
-use super::config::open_input;
 use super::exit::Exit;
+use super::input::open_input;
 use super::json::{Answer, answers_text};
 use super::progress::{Bar, watch_interrupts};
 use super::show::{Paint, bytes, indent, many, measure, print, say, table, thousands};
-use super::summary::error_line;
-use super::survey::{ClipSurvey, Space, Survey, survey_scene};
+use super::space::Space;
+use super::summary::{error_line, finding};
+use super::survey::{ClipSurvey, Survey, survey_scene};
 use crate::options::{DEFAULT_FPS, DeviceChoice, Options, Request};
-use crate::warning::{Level, Warning, Warnings};
+use crate::warning::{Level, Warnings};
 use crate::{Error, Result, source};
 
 /// Shows each model.
@@ -36,7 +37,10 @@ pub fn run(args: &InspectArgs) -> Result<Exit> {
         };
         let result = inspect(&Request { input, output: PathBuf::new(), options });
         match &result {
-            Ok(survey) if !args.json => print(&describe(survey, &path, Paint::stdout()))?,
+            Ok(survey) if !args.json => {
+                let gap = if results.is_empty() { "" } else { "\n" };
+                print(&format!("{gap}{}", describe(survey, &path, Paint::stdout())))?;
+            }
             Ok(_) => {}
             Err(error) => say(&error_line(error, several.then(|| path.display().to_string()).as_deref(), Paint::stderr())),
         }
@@ -70,13 +74,14 @@ fn describe(survey: &Survey, path: &Path, paint: Paint) -> String {
     let counts = table(&["", ""], &counts(survey));
     let mut text = format!("{}\n{}", paint.bold(&path.display().to_string()), indent(counts.trim_start(), 2));
     if !survey.clips.is_empty() {
-        text += &format!("\n  {}\n{}", paint.bold("clips"), indent(&clips_table(&survey.clips), 2));
+        text += &format!("\n  {}\n{}", paint.bold("clips"), indent(&clips_table(&survey.clips), 4));
     }
     text += &format!("\n  {}\n    {}", paint.bold(&format!("a bake at {DEFAULT_FPS} fps")), cost_line(survey));
     let of = |level| survey.warnings.iter().filter(move |w| w.level == level).collect::<Vec<_>>();
     for (title, found) in [("looks wrong", of(Level::Warning)), ("notes", of(Level::Note))] {
         if !found.is_empty() {
-            text += &format!("\n  {}\n{}", paint.bold(title), indent(&findings_text(&found), 4));
+            text +=
+                &format!("\n  {}\n{}", paint.bold(title), indent(&found.iter().map(|w| finding(w, "")).collect::<Vec<_>>().join("\n"), 4));
         }
     }
     text.lines().map(|line| line.trim_end().to_string() + "\n").collect()
@@ -92,12 +97,12 @@ fn counts(survey: &Survey) -> Vec<Vec<String>> {
             "meshes",
             format!(
                 "{}, {}, {}",
-                many(survey.meshes, "mesh", "meshes"),
+                thousands(survey.meshes as u64),
                 many(survey.primitives, "primitive", "primitives"),
                 many(survey.parts, "part shown", "parts shown")
             ),
         ),
-        ("vertices", format!("{}, {}", many(survey.vertices, "vertex", "vertices"), many(survey.triangles, "triangle", "triangles"))),
+        ("vertices", format!("{}, in {}", thousands(survey.vertices as u64), many(survey.triangles, "triangle", "triangles"))),
         (
             "normals",
             if survey.parts_without_normals == 0 {
@@ -110,7 +115,7 @@ fn counts(survey: &Survey) -> Vec<Vec<String>> {
             "skins",
             format!(
                 "{}, {}, {}",
-                many(survey.skins.len(), "skin", "skins"),
+                thousands(survey.skins.len() as u64),
                 many(joints, "joint", "joints"),
                 many(survey.influence_sets, "influence set", "influence sets")
             ),
@@ -119,8 +124,8 @@ fn counts(survey: &Survey) -> Vec<Vec<String>> {
     if let Some(share) = survey.first_four_share {
         rows.push(("", format!("the first four influences hold over 95 % of the weight in {:.1} % of the vertices", 100.0 * share)));
     }
-    rows.push(("morphs", many(survey.morph_targets, "target", "targets")));
-    rows.push(("materials", format!("{}, {}", many(survey.materials, "material", "materials"), many(survey.images, "image", "images"))));
+    rows.push(("morph targets", thousands(survey.morph_targets as u64)));
+    rows.push(("materials", format!("{}, {}", thousands(survey.materials as u64), many(survey.images, "image", "images"))));
     rows.push(("extensions", list(&survey.extensions_used)));
     if !survey.extensions_required.is_empty() {
         rows.push(("required", list(&survey.extensions_required)));
@@ -181,9 +186,4 @@ fn cost_line(survey: &Survey) -> String {
         (None, Some(error)) => format!("fails: {error}"),
         (None, None) => "not tried".into(),
     }
-}
-
-fn findings_text(found: &[&Warning]) -> String {
-    let line = |w: &&Warning| format!("[{}, {}] {}", w.code.name(), many(w.count as usize, "time", "times"), w.message);
-    found.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -1,6 +1,6 @@
 //! What a bake says when it is done: the closing line, what was found, how long it took.
 
-use super::show::{Paint, bytes, many, measure, table};
+use super::show::{Paint, bytes, many, measure, table, thousands};
 use crate::Error;
 use crate::report::{Report, Step, TextureReport};
 use crate::warning::{Code, Level, Warning};
@@ -56,7 +56,7 @@ pub fn engine_line<'a>(mut reports: impl Iterator<Item = &'a Report> + Clone) ->
 /// Warnings, each kind once with its count, then the first notes. `about` names the model where there are several.
 pub fn findings(warnings: &[Warning], about: Option<&str>, paint: Paint) -> Vec<String> {
     let about = about.map_or(String::new(), |name| format!("{name}: "));
-    let text = |w: &Warning| format!("[{}, {}] {about}{}", w.code.name(), many(w.count as usize, "time", "times"), w.message);
+    let text = |w: &Warning| finding(w, &about);
     let of = |level| warnings.iter().filter(move |w| w.level == level);
     let mut lines: Vec<_> = of(Level::Warning).map(|w| format!("{} {}", paint.yellow("warning:"), text(w))).collect();
     lines.extend(of(Level::Note).take(NOTES_SHOWN).map(|w| paint.dim(&format!("note: {}", text(w)))));
@@ -65,6 +65,14 @@ pub fn findings(warnings: &[Warning], about: Option<&str>, paint: Paint) -> Vec<
         lines.push(paint.dim(&format!("note: {about}{} not shown; --json has all", many(left, "more note", "more notes"))));
     }
     lines
+}
+
+/// One finding with its count, which most messages already hold. `about` stands before the message.
+pub fn finding(warning: &Warning, about: &str) -> String {
+    let Warning { code, count, message, .. } = warning;
+    let is_said = *count == 1 || message.split(|c: char| !c.is_ascii_digit()).any(|number| number == count.to_string());
+    let times = if is_said { String::new() } else { format!(", {} times", thousands(*count)) };
+    format!("[{}{times}] {about}{message}", code.name())
 }
 
 /// Seconds of each step and their sum.
@@ -155,14 +163,21 @@ mod tests {
 
     #[test]
     fn warnings_stand_before_notes_and_notes_are_few() {
-        let finding = |code: Code, count| Warning { code, level: code.level(), count, message: format!("about {}", code.name()) };
+        let found = |code: Code, count| Warning { code, level: code.level(), count, message: format!("about {}", code.name()) };
         let codes = [Code::FlatNormals, Code::RootDrift, Code::CycleClosed, Code::NameChanged, Code::NotCarried, Code::ZeroWeights];
-        let warnings: Vec<_> = codes.into_iter().zip(1..).map(|(code, count)| finding(code, count)).collect();
+        let warnings: Vec<_> = codes.into_iter().zip(1..).map(|(code, count)| found(code, count)).collect();
         let lines = findings(&warnings, Some("a.glb"), Paint::off());
         assert_eq!(lines.len(), 5);
         assert_eq!(lines[0], "warning: [zero-weights, 6 times] a.glb: about zero-weights");
-        assert_eq!(lines[1], "note: [flat-normals, 1 time] a.glb: about flat-normals");
+        assert_eq!(lines[1], "note: [flat-normals] a.glb: about flat-normals");
         assert_eq!(lines[4], "note: a.glb: 2 more notes not shown; --json has all");
+    }
+
+    #[test]
+    fn counts_are_not_said_twice() {
+        let warning = |message: &str| Warning { code: Code::ZeroWeights, level: Level::Warning, count: 37, message: message.into() };
+        assert_eq!(finding(&warning("37 vertices"), ""), "[zero-weights] 37 vertices");
+        assert_eq!(finding(&warning("vertices of mesh 137"), ""), "[zero-weights, 37 times] vertices of mesh 137");
     }
 
     #[test]

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::space::{Space, guess_space};
 use crate::report::{ClipReport, Report};
 use crate::scene::{Clip, Interpolation, Primitive, Scene};
 use crate::warning::Warning;
 
 /// Share of a vertex's weight that its first four influences must hold to be counted.
 const FIRST_FOUR: f32 = 0.95;
-/// A box stands on an axis whose lower end is this near to 0, in parts of its extent.
-const GROUND: f32 = 0.05;
 
 /// Everything that `inspect` tells of one model.
 #[derive(Debug, Serialize)]
@@ -113,21 +112,6 @@ pub struct Cost {
     pub largest_displacement: f32,
     /// Clips with their frames and loops.
     pub clips: Vec<ClipReport>,
-}
-
-/// Box and guesses.
-#[derive(Debug, Serialize)]
-pub struct Space {
-    /// Box of all animated positions and the rest pose, metres.
-    pub bounds: [[f32; 3]; 2],
-    /// Extent along +Y, metres.
-    pub height: f32,
-    /// `+y` as glTF has it, `+z` where the model seems to lie on its back, or `unclear`.
-    pub up: &'static str,
-    /// `metres`, `centimetres`, `millimetres` or `unclear`.
-    pub unit: &'static str,
-    /// Factor that `--scale` would want, where the unit is not the metre.
-    pub scale: Option<f64>,
 }
 
 /// Puts together what reading and a dry run gave.
@@ -244,28 +228,6 @@ fn first_four_share<'a>(primitives: impl Iterator<Item = &'a Primitive>) -> Opti
     (all > 0).then(|| held as f64 / all as f64)
 }
 
-/// Which way is up and which unit was meant, as far as a box can tell.
-fn guess_space(bounds: [[f32; 3]; 2]) -> Space {
-    let [min, max] = bounds;
-    let extent = |axis: usize| max[axis] - min[axis];
-    // What stands on the ground has 0 at the lower end of its up-axis; across it, it is about symmetric.
-    let stands = |axis: usize| extent(axis) > 0.0 && min[axis].abs() <= GROUND * extent(axis);
-    let up = match (stands(1), stands(2)) {
-        (true, _) => "+y",
-        (false, true) => "+z",
-        (false, false) => "unclear",
-    };
-    let height = extent(1);
-    // From a mouse to a dragon in metres; what is larger or smaller by the usual factors was meant in another unit.
-    let (unit, scale) = match height {
-        h if (0.05..10.0).contains(&h) => ("metres", None),
-        h if (10.0..500.0).contains(&h) => ("centimetres", Some(0.01)),
-        h if (500.0..5000.0).contains(&h) => ("millimetres", Some(0.001)),
-        _ => ("unclear", None),
-    };
-    Space { bounds, height, up, unit, scale }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -309,17 +271,6 @@ mod tests {
         let primitive = Primitive { influences: Influences { sets: 2, joints: vec![[0; 4]; 4], weights }, ..Default::default() };
         assert_eq!(first_four_share([&primitive, &Primitive::default()].into_iter()), Some(0.5));
         assert_eq!(first_four_share([&Primitive::default()].into_iter()), None);
-    }
-
-    #[test]
-    fn boxes_tell_unit_and_up_axis() {
-        let fox = guess_space([[-12.5, -0.1, -88.0], [12.5, 78.9, 66.0]]);
-        assert_eq!((fox.up, fox.unit, fox.scale), ("+y", "centimetres", Some(0.01)));
-        let man = guess_space([[-0.5, 0.0, -0.2], [0.5, 1.8, 0.2]]);
-        assert_eq!((man.up, man.unit, man.scale), ("+y", "metres", None));
-        let lying = guess_space([[-0.5, -0.2, 0.0], [0.5, 0.2, 1.8]]);
-        assert_eq!(lying.up, "+z");
-        assert_eq!(guess_space([[0.0; 3], [0.0; 3]]).unit, "unclear");
     }
 
     #[test]
