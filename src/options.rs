@@ -100,6 +100,8 @@ pub struct Options {
     pub device: DeviceChoice,
     /// Ceiling for working memory in bytes.
     pub memory: u64,
+    /// Upper bounds below those of the device.
+    pub work: WorkLimits,
     /// Treat warnings as errors.
     pub strict: bool,
     /// Plan and report, write nothing.
@@ -133,6 +135,7 @@ impl Default for Options {
             keep_parts: false,
             device: DeviceChoice::Auto,
             memory: DEFAULT_MEMORY,
+            work: WorkLimits::default(),
             strict: false,
             dry_run: false,
             allow_outside: false,
@@ -202,7 +205,7 @@ pub enum Position {
 }
 
 /// Which pose the static mesh shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Rest {
@@ -225,4 +228,17 @@ pub enum DeviceChoice {
     Cpu,
     /// The first adapter whose name contains this text, whatever its case.
     Named(String),
+}
+
+/// Upper bounds on what a device is asked for, below its own: to share it, and to test how work is cut.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WorkLimits {
+    /// Bytes of one storage buffer.
+    pub binding_bytes: Option<u64>,
+    /// Workgroups a dimension of a dispatch.
+    pub workgroups: Option<u32>,
+    /// Texels a side of a storage texture.
+    pub texture_side: Option<u32>,
+    /// Frames of one piece of work.
+    pub frames: Option<usize>,
 }

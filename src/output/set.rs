@@ -1,1 +1,423 @@
-//! To come.
+//! A set of files that appears as a whole or not at all.
+//!
+//! Every file is written under a temporary name in the folder where it is to stand. [`Set::commit`] takes the old sidecar away,
+//! renames the files and renames the new sidecar last: where there is no sidecar there is no set. Dropping a set that was not
+//! committed removes its temporary files, and the folders that it made.
+//!
+//! Temporary names are `.NAME.vat-tmp-PID-N-FILE`. Each stays locked (advisory, through the operating system) as long as its
+//! process lives; a process that is killed leaves its files behind unlocked, and the next set of that name in that folder removes
+//! them. Where a file system has no locks they are left alone.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{Error, Result};
+
+/// Longest name in bytes: leaves room for suffixes below the 255 that file systems take.
+const NAME_LIMIT: usize = 100;
+/// Marks a temporary file.
+const MARK: &str = ".vat-tmp-";
+
+/// Files on their way to a folder.
+#[derive(Debug)]
+pub struct Set {
+    folder: PathBuf,
+    name: String,
+    inputs: Vec<Identity>,
+    files: Vec<Pending>,
+    /// Folders that this set made, outermost first.
+    made: Vec<PathBuf>,
+}
+
+/// One file of a set.
+#[derive(Debug)]
+struct Pending {
+    /// Held for its lock; closed before the file is renamed.
+    lock: Option<File>,
+    temporary: PathBuf,
+    name: String,
+}
+
+/// An open file of a set. It must be closed (dropped) before the set is committed.
+#[derive(Debug)]
+pub struct SetFile {
+    file: File,
+    path: PathBuf,
+}
+
+impl SetFile {
+    /// Where the file will stand: for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Write for SetFile {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.file.write(data)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Read for SetFile {
+    fn read(&mut self, data: &mut [u8]) -> io::Result<usize> {
+        self.file.read(data)
+    }
+}
+
+impl Seek for SetFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+impl Set {
+    /// Prepares a set called `name` in `folder`, which is made where missing. `inputs` are files that no output may replace.
+    pub fn begin(folder: impl Into<PathBuf>, name: &str, inputs: &[PathBuf]) -> Result<Self> {
+        let folder = folder.into();
+        let missing: Vec<_> = folder.ancestors().take_while(|f| !f.as_os_str().is_empty() && !f.exists()).map(Path::to_path_buf).collect();
+        let inputs = inputs.iter().map(|path| Identity::of(path)).collect();
+        let made = missing.into_iter().rev().collect();
+        // From here on a failure removes what was made so far.
+        let set = Self { folder, name: name.into(), inputs, files: Vec::new(), made };
+        fs::create_dir_all(&set.folder).map_err(Error::io("create the output folder", &set.folder))?;
+        set.sweep();
+        Ok(set)
+    }
+
+    /// Opens a file that is to be called `name`.
+    pub fn file(&mut self, name: &str) -> Result<SetFile> {
+        /// Tells apart the sets of one process.
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let path = self.folder.join(name);
+        self.check(name, &path)?;
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let temporary = self.folder.join(format!("{}{}-{number}-{}", self.prefix(), std::process::id(), extension(name)));
+        let open = OpenOptions::new().read(true).write(true).create_new(true).open(&temporary);
+        let file = open.map_err(Error::io("create an output file", &path))?;
+        // A file system without locks gives an error: then the file is not swept either.
+        let lock = file.try_lock().ok().and_then(|()| file.try_clone().ok());
+        self.files.push(Pending { lock, temporary, name: name.into() });
+        Ok(SetFile { file, path })
+    }
+
+    /// Brings all files to their names, `sidecar` last, and tells their paths in that order.
+    pub fn commit(mut self, sidecar: &str) -> Result<Vec<PathBuf>> {
+        let Some(last) = self.files.iter().position(|f| f.name == sidecar) else {
+            return Err(Error::Bake(format!("a set cannot be completed without its sidecar {sidecar}: {}", self.folder.display())));
+        };
+        let last = self.files.remove(last);
+        self.files.push(last);
+        let old = self.folder.join(sidecar);
+        match fs::remove_file(&old) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(Error::io("remove the old sidecar", old)(e)),
+            _ => {}
+        }
+        let mut done = Vec::with_capacity(self.files.len());
+        for file in &mut self.files {
+            file.lock = None;
+            let path = self.folder.join(&file.name);
+            if let Err(error) = fs::rename(&file.temporary, &path) {
+                // Half a set would be neither the old one nor the new one.
+                done.iter().for_each(|path| drop(fs::remove_file(path)));
+                return Err(Error::io("rename a finished file", path)(error));
+            }
+            done.push(path);
+        }
+        self.files.clear();
+        self.made.clear();
+        Ok(done)
+    }
+
+    fn prefix(&self) -> String {
+        format!(".{}{MARK}", self.name)
+    }
+
+    /// Refuses a name that would replace an input, stands for a folder or is taken twice.
+    fn check(&self, name: &str, path: &Path) -> Result<()> {
+        let identity = Identity::of(path);
+        if self.inputs.iter().any(|input| input.is_same(&identity)) {
+            return Err(Error::Usage(format!(
+                "an output would replace the model or a file that it refers to; choose another folder (--output) or name (--name): {}",
+                path.display()
+            )));
+        }
+        if path.is_dir() {
+            return Err(Error::Usage(format!("a folder stands where an output file is to go: {}", path.display())));
+        }
+        if self.files.iter().any(|f| fold(&f.name) == fold(name)) {
+            return Err(Error::Usage(format!("two outputs would have the same name: {}", path.display())));
+        }
+        Ok(())
+    }
+
+    /// Removes temporary files of this name whose process is gone: those that can be locked.
+    fn sweep(&self) {
+        let prefix = self.prefix();
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let is_ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(&prefix));
+            if is_ours && entry.file_type().is_ok_and(|t| t.is_file()) && is_abandoned(&entry.path()) {
+                // What cannot be removed harms nobody.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+impl Drop for Set {
+    fn drop(&mut self) {
+        // Nothing can be done about what cannot be removed; the next set of this name tries again.
+        for file in self.files.drain(..) {
+            drop(file.lock);
+            let _ = fs::remove_file(file.temporary);
+        }
+        for folder in self.made.drain(..).rev() {
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+/// Whether no living process holds a temporary file.
+fn is_abandoned(path: &Path) -> bool {
+    OpenOptions::new().write(true).open(path).is_ok_and(|file| file.try_lock().is_ok())
+}
+
+/// What a temporary file's name ends on: the file's own name after the bake's would make it too long.
+fn extension(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+/// Names that some file system takes for the same.
+fn fold(name: &str) -> String {
+    name.to_lowercase()
+}
+
+/// What tells that two paths are one file.
+#[derive(Debug)]
+struct Identity {
+    /// Device and inode, where the file exists and the system has them: hard links.
+    inode: Option<(u64, u64)>,
+    /// The file without links, or its folder without links and its name, in lower case.
+    paths: Vec<String>,
+}
+
+impl Identity {
+    fn of(path: &Path) -> Self {
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        let beside = || Some(absolute.parent()?.canonicalize().ok()?.join(absolute.file_name()?));
+        let paths = [absolute.canonicalize().ok(), beside(), Some(absolute.clone())];
+        let paths = paths.into_iter().flatten().map(|p| fold(&p.to_string_lossy())).collect();
+        Self { inode: inode(path), paths }
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        (self.inode.is_some() && self.inode == other.inode) || self.paths.iter().any(|p| other.paths.contains(p))
+    }
+}
+
+#[cfg(unix)]
+fn inode(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(path).ok().map(|m| (m.dev(), m.ino()))
+}
+
+/// Hard links are not seen here: the standard library does not tell a file's number yet.
+#[cfg(not(unix))]
+fn inode(_: &Path) -> Option<(u64, u64)> {
+    None
+}
+
+/// Makes a text a file's name that every file system takes: forbidden characters become `_`, device names of Windows get one
+/// appended, spaces at the ends and dots at the end go, length is at most 100 bytes; what is left of nothing is `unnamed`.
+pub fn safe_name(text: &str) -> String {
+    let replaced: String = text.chars().map(|c| if c.is_control() || r#"<>:"/\|?*"#.contains(c) { '_' } else { c }).collect();
+    let mut name = trim(&replaced).to_string();
+    let stem = name.split('.').next().unwrap_or_default();
+    if is_device(stem) {
+        name.insert(stem.len(), '_');
+    }
+    let name = trim(&name[..name.floor_char_boundary(NAME_LIMIT)]);
+    if name.is_empty() { "unnamed".into() } else { name.into() }
+}
+
+fn trim(name: &str) -> &str {
+    name.trim_start().trim_end_matches(|c: char| c == '.' || c.is_whitespace())
+}
+
+/// Names that Windows keeps for devices, with any extension.
+fn is_device(stem: &str) -> bool {
+    let stem = stem.trim_end().to_uppercase();
+    let numbered = |base: &str| stem.strip_prefix(base).is_some_and(|n| n.chars().count() == 1 && "0123456789¹²³".contains(n));
+    ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"].contains(&stem.as_str()) || numbered("COM") || numbered("LPT")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn put(set: &mut Set, name: &str, text: &str) {
+        set.file(name).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    fn listing(folder: &Path) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn commit_renames_all_and_the_sidecar_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = folder.path().join("a.vat.json");
+        fs::write(&old, "old").unwrap();
+        let mut set = Set::begin(folder.path(), "a", &[]).unwrap();
+        put(&mut set, "a.vat.json", "new");
+        put(&mut set, "a_vat_position.png", "texels");
+        assert_eq!(fs::read_to_string(&old).unwrap(), "old");
+        let done = set.commit("a.vat.json").unwrap();
+        assert_eq!(done, [folder.path().join("a_vat_position.png"), old.clone()]);
+        assert_eq!(fs::read_to_string(&old).unwrap(), "new");
+        assert_eq!(listing(folder.path()), ["a.vat.json", "a_vat_position.png"]);
+    }
+
+    #[test]
+    fn a_set_dropped_half_way_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("x/y");
+        let mut set = Set::begin(&deep, "a", &[]).unwrap();
+        put(&mut set, "a_vat_position.png", "texels");
+        assert_eq!(listing(&deep).len(), 1);
+        drop(set);
+        assert!(listing(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn a_set_dropped_half_way_leaves_the_old_files() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.vat.json"), "old").unwrap();
+        let mut set = Set::begin(folder.path(), "a", &[]).unwrap();
+        put(&mut set, "a.vat.json", "new");
+        drop(set);
+        assert_eq!(fs::read_to_string(folder.path().join("a.vat.json")).unwrap(), "old");
+        assert_eq!(listing(folder.path()), ["a.vat.json"]);
+    }
+
+    #[test]
+    fn a_failed_rename_leaves_no_half_set() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut set = Set::begin(folder.path(), "a", &[]).unwrap();
+        for name in ["a_1.png", "a_2.png", "a.vat.json"] {
+            put(&mut set, name, "x");
+        }
+        fs::create_dir(folder.path().join("a_2.png")).unwrap();
+        assert!(matches!(set.commit("a.vat.json"), Err(Error::Io { .. })));
+        assert_eq!(listing(folder.path()), ["a_2.png"]);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_swept_and_what_lives_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let stale = folder.path().join(".a.vat-tmp-1-0-png");
+        let other = folder.path().join(".ab.vat-tmp-1-0-png");
+        fs::write(&stale, "half").unwrap();
+        fs::write(&other, "half").unwrap();
+        let mut first = Set::begin(folder.path(), "a", &[]).unwrap();
+        assert!(!stale.exists() && other.exists());
+        put(&mut first, "a.vat.json", "first");
+        let mut second = Set::begin(folder.path(), "a", &[]).unwrap();
+        put(&mut second, "a.vat.json", "second");
+        first.commit("a.vat.json").unwrap();
+        second.commit("a.vat.json").unwrap();
+        assert_eq!(fs::read_to_string(folder.path().join("a.vat.json")).unwrap(), "second");
+    }
+
+    #[test]
+    fn no_input_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let model = folder.path().join("Hero_vat.glb");
+        fs::write(&model, "model").unwrap();
+        let mut set = Set::begin(folder.path(), "hero", std::slice::from_ref(&model)).unwrap();
+        for name in ["Hero_vat.glb", "hero_VAT.glb"] {
+            let error = set.file(name).unwrap_err();
+            assert!(matches!(&error, Error::Usage(m) if m.contains("--name")), "{error}");
+        }
+        put(&mut set, "hero_vat2.glb", "fine");
+        assert!(matches!(set.file("HERO_vat2.glb"), Err(Error::Usage(_))));
+        // A file that the model names but that is not there yet.
+        let mut set = Set::begin(folder.path(), "b", &[folder.path().join("B.bin")]).unwrap();
+        assert!(matches!(set.file("b.bin"), Err(Error::Usage(_))));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_to_an_input_are_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let model = folder.path().join("model.glb");
+        fs::write(&model, "model").unwrap();
+        fs::hard_link(&model, folder.path().join("hard.glb")).unwrap();
+        std::os::unix::fs::symlink(&model, folder.path().join("soft.glb")).unwrap();
+        let other = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(folder.path(), other.path().join("door")).unwrap();
+        let inputs = [model];
+        assert!(matches!(Set::begin(folder.path(), "a", &inputs).unwrap().file("hard.glb"), Err(Error::Usage(_))));
+        assert!(matches!(Set::begin(folder.path(), "a", &inputs).unwrap().file("soft.glb"), Err(Error::Usage(_))));
+        assert!(matches!(Set::begin(other.path().join("door"), "a", &inputs).unwrap().file("Model.glb"), Err(Error::Usage(_))));
+    }
+
+    #[test]
+    fn a_folder_in_the_way_and_a_missing_sidecar_are_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("a.png")).unwrap();
+        let mut set = Set::begin(folder.path(), "a", &[]).unwrap();
+        assert!(matches!(set.file("a.png"), Err(Error::Usage(_))));
+        put(&mut set, "a_2.png", "x");
+        assert!(set.commit("a.vat.json").is_err());
+        assert_eq!(listing(folder.path()), ["a.png"]);
+    }
+
+    #[test]
+    fn names_become_safe() {
+        let cases = [
+            ("", "unnamed"),
+            ("..", "unnamed"),
+            (" . ", "unnamed"),
+            ("Idle", "Idle"),
+            ("A|B", "A_B"),
+            ("a/b\\c", "a_b_c"),
+            ("../../etc", ".._.._etc"),
+            ("x:y*?\"<>", "x_y_____"),
+            ("tab\tnewline\n", "tab_newline_"),
+            ("CON", "CON_"),
+            ("con.glb", "con_.glb"),
+            ("nul .txt", "nul _.txt"),
+            ("LPT9", "LPT9_"),
+            ("com¹", "com¹_"),
+            ("COM10", "COM10"),
+            ("console", "console"),
+            ("dots...", "dots"),
+            (" both ends ", "both ends"),
+            ("🦊 läuft", "🦊 läuft"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(safe_name(text), wanted, "{text:?}");
+        }
+        assert_eq!(safe_name(&"é".repeat(300)), "é".repeat(50));
+        assert_eq!(safe_name(&format!("x{}", "é".repeat(300))).len(), 99);
+        assert_eq!(safe_name(&format!("{}. .tail", "x".repeat(98))), "x".repeat(98));
+    }
+
+    proptest! {
+        #[test]
+        fn every_name_is_safe_and_stays_as_it_is(text in "(\\PC|[\\x00-\\x1f]|[. ]|CON|nul|/|\\\\){0,60}") {
+            let name = safe_name(&text);
+            prop_assert!(!name.is_empty() && name.len() <= NAME_LIMIT);
+            prop_assert!(!name.contains(['/', '\\', ':', '\0']) && !name.ends_with(['.', ' ']));
+            prop_assert_eq!(safe_name(&name), name);
+        }
+    }
+}

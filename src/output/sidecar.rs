@@ -1,1 +1,666 @@
-//! To come.
+//! The sidecar: everything that a player must know, as JSON.
+//!
+//! The structures mirror format.md ("The sidecar") field by field, in its order; their comments are the descriptions of the
+//! schema. Numbers are f32 and are written in the shortest form that parses back to the same f32.
+
+use std::io::{self, Write};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::ser::Formatter;
+
+use crate::options::{Format, Rest};
+use crate::warning::Warning;
+use crate::{Error, Result};
+
+/// Version of the format that is written and the only one that is read.
+pub const VERSION: u32 = 1;
+
+/// Describes one bake: its textures, its mesh and its clips.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sidecar {
+    /// Always `vatbake`.
+    pub format: Name,
+    /// Version of the format; a change of meaning raises it.
+    pub version: u32,
+    /// The program that wrote it.
+    pub generator: String,
+    /// The model that was baked.
+    pub source: Source,
+    /// Coordinate system of positions, normals and the mesh.
+    pub space: Space,
+    /// Which pose the mesh shows.
+    pub rest: Rest,
+    /// Vertices of the bake, over all parts.
+    pub vertex_count: u32,
+    /// Frames of the bake, over all clips.
+    pub frame_count: u32,
+    /// Where a vertex and frame stand in the textures.
+    pub layout: Layout,
+    /// The textures.
+    pub textures: Vec<Texture>,
+    /// The static mesh.
+    pub mesh: Mesh,
+    /// Clips in the order of their frames.
+    pub clips: Vec<Clip>,
+    /// Box of all animated positions and the rest pose, for culling; not the value range.
+    pub bounds: Bounds,
+    /// Everything that the bake found worth saying.
+    pub warnings: Vec<Warning>,
+}
+
+/// The format's name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Name {
+    /// The only one.
+    #[default]
+    Vatbake,
+}
+
+/// The model that was baked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Source {
+    /// File name without its folder.
+    pub file: String,
+    /// SHA-256 of the file's bytes, hexadecimal.
+    pub sha256: String,
+    /// Index of the glTF scene.
+    pub scene: u32,
+}
+
+/// Coordinate system: glTF's own, in metres.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Space {
+    /// Axis that points up.
+    pub up: Up,
+    /// Axis that a model faces.
+    pub forward: Forward,
+    /// Handedness.
+    pub handedness: Handedness,
+    /// Factor that was applied to every length of the source.
+    pub scale: f32,
+}
+
+impl Space {
+    /// glTF's axes, lengths times `scale`.
+    pub fn scaled(scale: f32) -> Self {
+        Self { up: Up::PositiveY, forward: Forward::PositiveZ, handedness: Handedness::Right, scale }
+    }
+}
+
+/// Axis that points up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Up {
+    /// +Y.
+    #[serde(rename = "+y")]
+    PositiveY,
+}
+
+/// Axis that a model faces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Forward {
+    /// +Z.
+    #[serde(rename = "+z")]
+    PositiveZ,
+}
+
+/// Handedness of a coordinate system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Handedness {
+    /// Right-handed.
+    Right,
+}
+
+/// Where a vertex and frame stand in the textures: vertex i of frame f (over all clips) is the texel
+/// `(i mod width, floor(i / width) * frame_count + f)`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Layout {
+    /// Texels of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Runs of `width` vertices; each has `frame_count` rows.
+    pub blocks: u32,
+    /// Order of the rows.
+    pub order: Order,
+    /// Which row of the image is row 0.
+    pub first_row: FirstRow,
+}
+
+/// Order of the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// All frames of the first block of vertices, then all frames of the next.
+    BlockMajor,
+}
+
+/// Which row of the image is row 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FirstRow {
+    /// The top one, the first in the file.
+    Top,
+}
+
+/// One texture. It is linear data: to be sampled without filtering, mip maps or lossy compression.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Texture {
+    /// What it holds.
+    pub role: Role,
+    /// File name, beside the sidecar.
+    pub file: String,
+    /// Pixel format of the file.
+    pub pixel: Pixel,
+    /// Texture format to upload to that needs no optional feature.
+    pub upload: Upload,
+    /// From texel to value.
+    pub encoding: Encoding,
+    /// Per axis: value = texel * scale + bias, for the unorm encodings of positions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<[f32; 3]>,
+    /// Per axis: value = texel * scale + bias, for the unorm encodings of positions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bias: Option<[f32; 3]>,
+    /// Bytes on the GPU in the upload format.
+    pub gpu_bytes: u64,
+    /// CRC-32 of the decoded texels, little-endian components in file order; eight hexadecimal digits.
+    pub crc32: String,
+    /// Measured against the values before quantisation, over every texel.
+    pub error: Deviation,
+}
+
+/// What a texture holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Where the vertex is.
+    Position,
+    /// The unit normal.
+    Normal,
+    /// The unit tangent.
+    Tangent,
+}
+
+/// Pixel format of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Pixel {
+    /// 16-bit PNG: texel = stored / 65535.
+    Rgba16Unorm,
+    /// 8-bit PNG: texel = stored / 255.
+    Rgba8Unorm,
+    /// Half-float EXR.
+    Rgba16Float,
+    /// 32-bit float EXR.
+    Rgba32Float,
+}
+
+impl Pixel {
+    /// The texture format that takes the file's texels without an optional feature.
+    pub fn upload(self) -> Upload {
+        match self {
+            Self::Rgba16Unorm => Upload::Rgba16Uint,
+            Self::Rgba8Unorm => Upload::Rgba8Unorm,
+            Self::Rgba16Float => Upload::Rgba16Float,
+            Self::Rgba32Float => Upload::Rgba32Float,
+        }
+    }
+
+    /// Bytes of a texel on the GPU.
+    pub fn texel_bytes(self) -> u64 {
+        match self {
+            Self::Rgba8Unorm => 4,
+            Self::Rgba16Unorm | Self::Rgba16Float => 8,
+            Self::Rgba32Float => 16,
+        }
+    }
+}
+
+impl From<Format> for Pixel {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Png16 => Self::Rgba16Unorm,
+            Format::Png8 => Self::Rgba8Unorm,
+            Format::Exr16 => Self::Rgba16Float,
+            Format::Exr32 => Self::Rgba32Float,
+        }
+    }
+}
+
+/// Texture format on the GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Upload {
+    /// Unsigned integers: texel = value / 65535.
+    Rgba16Uint,
+    /// 0..1.
+    Rgba8Unorm,
+    /// Half floats.
+    Rgba16Float,
+    /// 32-bit floats.
+    Rgba32Float,
+}
+
+/// From texel to value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Encoding {
+    /// rest + texel * scale + bias, texel in 0..1; rest is the POSITION of the mesh.
+    OffsetUnorm,
+    /// texel * scale + bias, texel in 0..1.
+    AbsoluteUnorm,
+    /// rest + texel; rest is the POSITION of the mesh.
+    OffsetFloat,
+    /// texel.
+    AbsoluteFloat,
+    /// normalize(texel * 2 - 1).
+    UnitUnorm,
+    /// normalize(texel).
+    UnitFloat,
+    /// Normals in the position texture's alpha: 16 bits, low byte x, high byte y, octahedral, unorm8 each.
+    AlphaOctahedral,
+}
+
+/// A measured error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Deviation {
+    /// The largest.
+    pub max: f32,
+    /// Root mean square.
+    pub rms: f32,
+    /// Of both.
+    pub unit: Unit,
+}
+
+/// Unit of an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Of positions.
+    Metre,
+    /// Of directions.
+    Degree,
+}
+
+/// The static mesh.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Mesh {
+    /// File name, beside the sidecar.
+    pub file: String,
+    /// SHA-256 of the file's bytes, hexadecimal.
+    pub sha256: String,
+    /// How a vertex finds its number.
+    pub lookup: Lookup,
+    /// Where each run of vertices comes from, ascending.
+    pub parts: Vec<Part>,
+}
+
+/// How a vertex finds its number: `floor(u * lanes) + lanes * floor(v * groups)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Lookup {
+    /// Number of the UV set: `TEXCOORD_n`.
+    pub texcoord: u32,
+    /// Vertices of a row of the lookup.
+    pub lanes: u32,
+    /// Rows of the lookup.
+    pub groups: u32,
+}
+
+/// A run of vertices and indices and its origin; numbers are those of the whole bake and of the source file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Part {
+    /// Node of the source file.
+    pub node: u32,
+    /// That node's name, null where it has none.
+    pub node_name: Option<String>,
+    /// Mesh of the source file.
+    pub mesh: u32,
+    /// Primitive of that mesh.
+    pub primitive: u32,
+    /// Material of the source file, null where it has none.
+    pub material: Option<u32>,
+    /// Skin of the source file, null for a rigid part.
+    pub skin: Option<u32>,
+    /// First vertex.
+    pub first_vertex: u32,
+    /// Number of vertices.
+    pub vertex_count: u32,
+    /// First index.
+    pub first_index: u32,
+    /// Number of indices.
+    pub index_count: u32,
+}
+
+/// One clip.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Clip {
+    /// The file's name for it, null where it has none.
+    pub name: Option<String>,
+    /// Animation of the source file, null where a static model was baked.
+    pub animation: Option<u32>,
+    /// First frame, over the whole bake.
+    pub first_frame: u32,
+    /// Number of frames; a clip of one frame stands still.
+    pub frame_count: u32,
+    /// Frames a second.
+    pub fps: f32,
+    /// Seconds of the source's timeline at frame 0.
+    pub start: f32,
+    /// Seconds from the first frame to the last.
+    pub length: f32,
+    /// Whether and how it repeats.
+    #[serde(rename = "loop")]
+    pub looping: Loop,
+    /// Whether something jumps between frames, so that a player should not blend across.
+    pub stepped: bool,
+    /// Box of the clip's positions and the rest pose.
+    pub bounds: Bounds,
+    /// Largest distance of any vertex from the clip's first pose, metres.
+    pub largest_displacement: f32,
+}
+
+/// Whether and how a clip repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Loop {
+    /// The last pose is the first.
+    Closed,
+    /// The first pose was appended to close the cycle: the last frame is the first again.
+    Cycle,
+    /// It plays once and holds.
+    Once,
+}
+
+/// An axis-aligned box, metres.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bounds {
+    /// Smallest coordinates.
+    pub min: [f32; 3],
+    /// Largest coordinates.
+    pub max: [f32; 3],
+}
+
+/// The JSON Schema (2020-12) of a sidecar.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(Sidecar).to_value()
+}
+
+/// Writes a sidecar, with arrays of numbers on one line, and a line feed at the end. A number that is not finite is an error.
+pub fn write(sidecar: &Sidecar, out: &mut dyn Write) -> Result<()> {
+    let mut text = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut text, Lines::default());
+    sidecar.serialize(&mut serializer).map_err(|e| Error::Bake(format!("the sidecar cannot be written: {e}")))?;
+    text.push(b'\n');
+    // JSON has no NaN and no infinity (they come out as null), and what is written must read back as it was.
+    let back = read(&text).map_err(|e| Error::Bake(format!("the sidecar would hold a value that is not a number ({e})")))?;
+    if back != *sidecar {
+        return Err(Error::Bake("the sidecar would not read back as it was written".into()));
+    }
+    out.write_all(&text).map_err(Error::io("write the sidecar", &sidecar.source.file))
+}
+
+/// Reads a sidecar.
+pub fn read(bytes: &[u8]) -> Result<Sidecar> {
+    #[derive(Deserialize)]
+    struct Head {
+        format: String,
+        version: u32,
+    }
+    let head: Head = serde_json::from_slice(bytes)
+        .map_err(|e| Error::Bake(format!("this is not a sidecar: {e}; expected the .vat.json file of a bake")))?;
+    if head.format != "vatbake" || head.version != VERSION {
+        return Err(Error::Bake(format!(
+            "the sidecar has format {:?}, version {}, where \"vatbake\", version {VERSION}, is read; bake again with this program",
+            head.format, head.version
+        )));
+    }
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    serde_path_to_error::deserialize(&mut json)
+        .map_err(|e| Error::Bake(format!("the sidecar is broken at {}: {}; bake again", e.path(), e.inner())))
+}
+
+/// Two spaces a level, every value on a line of its own but numbers in arrays.
+#[derive(Debug, Default)]
+struct Lines {
+    level: usize,
+    /// Whether the innermost object or array has had a value on a line of its own.
+    broken: bool,
+    /// An array's value is due and has not told its type yet.
+    due: Option<Due>,
+}
+
+/// Place of a value in an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Due {
+    First,
+    Later,
+}
+
+impl Lines {
+    fn new_line<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.broken = true;
+        out.write_all(b"\n")?;
+        (0..self.level).try_for_each(|_| out.write_all(b"  "))
+    }
+
+    /// Before anything that is not a number.
+    fn settle<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        match self.due.take() {
+            None => return Ok(()),
+            Some(Due::First) => {}
+            Some(Due::Later) => out.write_all(b",")?,
+        }
+        self.new_line(out)
+    }
+
+    /// Before a number.
+    fn settle_number<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        if self.due.take() == Some(Due::Later) { out.write_all(b", ") } else { Ok(()) }
+    }
+
+    fn open<W: ?Sized + Write>(&mut self, out: &mut W, bracket: &[u8]) -> io::Result<()> {
+        self.settle(out)?;
+        self.level += 1;
+        self.broken = false;
+        out.write_all(bracket)
+    }
+
+    fn close<W: ?Sized + Write>(&mut self, out: &mut W, bracket: &[u8]) -> io::Result<()> {
+        self.level -= 1;
+        if self.broken {
+            self.new_line(out)?;
+        }
+        // What is around it stands on several lines, since this stood on one of its own.
+        self.broken = true;
+        out.write_all(bracket)
+    }
+}
+
+/// Numbers of each type, as the default formatter writes them.
+macro_rules! numbers {
+    ($($name:ident: $type:ty),*) => { $(
+        fn $name<W: ?Sized + Write>(&mut self, out: &mut W, value: $type) -> io::Result<()> {
+            self.settle_number(out)?;
+            serde_json::ser::CompactFormatter.$name(out, value)
+        }
+    )* };
+}
+
+impl Formatter for Lines {
+    numbers!(write_f32: f32, write_f64: f64, write_u8: u8, write_u32: u32, write_u64: u64, write_i32: i32, write_i64: i64);
+
+    fn write_null<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.settle(out)?;
+        out.write_all(b"null")
+    }
+    fn write_bool<W: ?Sized + Write>(&mut self, out: &mut W, value: bool) -> io::Result<()> {
+        self.settle(out)?;
+        out.write_all(if value { b"true" } else { b"false" })
+    }
+    fn begin_string<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.settle(out)?;
+        out.write_all(b"\"")
+    }
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.open(out, b"[")
+    }
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.close(out, b"]")
+    }
+    fn begin_array_value<W: ?Sized + Write>(&mut self, _: &mut W, first: bool) -> io::Result<()> {
+        self.due = Some(if first { Due::First } else { Due::Later });
+        Ok(())
+    }
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.open(out, b"{")
+    }
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.close(out, b"}")
+    }
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        if !first {
+            out.write_all(b",")?;
+        }
+        self.new_line(out)
+    }
+    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        out.write_all(b": ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::warning::{Code, Level};
+
+    fn sample() -> Sidecar {
+        let unit_box = Bounds { min: [-0.1, 0.0, -1.0], max: [0.1, 1.5, 16777217.0] };
+        let texture = |role, encoding, range: Option<[f32; 3]>, unit| Texture {
+            role,
+            file: format!("Fox_vat_{role:?}.png").to_lowercase(),
+            pixel: Pixel::Rgba16Unorm,
+            upload: Pixel::Rgba16Unorm.upload(),
+            encoding,
+            scale: range,
+            bias: range.map(|r| r.map(|v| -v)),
+            gpu_bytes: 2_267_136,
+            crc32: "9d0b3a7c".into(),
+            error: Deviation { max: 4.6e-4, rms: 2.1e-4, unit },
+        };
+        Sidecar {
+            format: Name::Vatbake,
+            version: VERSION,
+            generator: "vatbake 0.1.0".into(),
+            source: Source { file: "Fox.glb".into(), sha256: "00ff".into(), scene: 0 },
+            space: Space::scaled(1.0),
+            rest: Rest::Shown,
+            vertex_count: 1728,
+            frame_count: 162,
+            layout: Layout { width: 1728, height: 164, blocks: 1, order: Order::BlockMajor, first_row: FirstRow::Top },
+            textures: vec![
+                texture(Role::Position, Encoding::OffsetUnorm, Some([51.2, 40.1, 1.0e-7]), Unit::Metre),
+                texture(Role::Normal, Encoding::UnitUnorm, None, Unit::Degree),
+            ],
+            mesh: Mesh {
+                file: "Fox_vat.glb".into(),
+                sha256: "11ee".into(),
+                lookup: Lookup { texcoord: 1, lanes: 1024, groups: 2 },
+                parts: vec![Part {
+                    node: 1,
+                    node_name: None,
+                    mesh: 0,
+                    primitive: 0,
+                    material: Some(0),
+                    skin: None,
+                    first_vertex: 0,
+                    vertex_count: 1728,
+                    first_index: 0,
+                    index_count: 1728,
+                }],
+            },
+            clips: vec![Clip {
+                name: Some("Survey".into()),
+                animation: Some(0),
+                first_frame: 0,
+                frame_count: 104,
+                fps: 30.146_341,
+                start: 0.0,
+                length: 3.416_666_7,
+                looping: Loop::Closed,
+                stepped: false,
+                bounds: unit_box,
+                largest_displacement: 38.2,
+            }],
+            bounds: unit_box,
+            warnings: vec![],
+        }
+    }
+
+    fn text(sidecar: &Sidecar) -> String {
+        let mut out = Vec::new();
+        write(sidecar, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn is_written_as_documented() {
+        insta::assert_snapshot!(text(&sample()));
+    }
+
+    #[test]
+    fn reads_back_to_the_same_bits() {
+        let mut sidecar = sample();
+        sidecar.clips[0].name = None;
+        sidecar.textures[0].scale = Some([f32::MIN_POSITIVE, 0.1 + 0.2, f32::from_bits(1)]);
+        let warning = Warning { code: Code::ZeroWeights, level: Level::Warning, count: 2, message: "a \"b\"\n".into() };
+        sidecar.warnings.push(warning);
+        assert_eq!(read(text(&sidecar).as_bytes()).unwrap(), sidecar);
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_are_refused() {
+        for value in [f32::NAN, f32::INFINITY] {
+            let mut sidecar = sample();
+            sidecar.clips[0].bounds.max[1] = value;
+            let error = write(&sidecar, &mut Vec::new()).unwrap_err().to_string();
+            assert!(error.contains("clips[0].bounds.max[1]"), "{error}");
+            let mut sidecar = sample();
+            sidecar.textures[0].bias = Some([0.0, 0.0, value]);
+            assert!(write(&sidecar, &mut Vec::new()).is_err());
+        }
+    }
+
+    #[test]
+    fn unknown_fields_pass_and_other_versions_do_not() {
+        let json = text(&sample());
+        let more = json.replacen('{', "{\n  \"later\": { \"x\": [1] },", 1);
+        assert_eq!(read(more.as_bytes()).unwrap(), sample());
+        let newer = json.replace("\"version\": 1", "\"version\": 2");
+        assert!(read(newer.as_bytes()).unwrap_err().to_string().contains("version 2"));
+        let broken = json.replace("\"width\": 1728", "\"width\": \"wide\"");
+        assert!(read(broken.as_bytes()).unwrap_err().to_string().contains("layout.width"));
+        assert!(read(b"{}").unwrap_err().to_string().contains("not a sidecar"));
+    }
+
+    #[test]
+    fn schema_describes_every_field_and_allows_more() {
+        let schema = schema();
+        assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+        assert!(schema.get("$id").is_none());
+        let definitions = schema["$defs"].as_object().unwrap().values().chain([&schema]);
+        let objects: Vec<_> = definitions.filter(|d| d["type"] == "object").collect();
+        assert!(objects.len() > 10);
+        for object in objects {
+            assert!(object.get("additionalProperties").is_none(), "{object}");
+            for (name, field) in object["properties"].as_object().unwrap() {
+                assert!(field.get("description").is_some(), "{name} of {object}");
+            }
+        }
+        let written: serde_json::Value = serde_json::from_str(&text(&sample())).unwrap();
+        let named: Vec<_> = schema["properties"].as_object().unwrap().keys().collect();
+        assert_eq!(named, written.as_object().unwrap().keys().collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,242 @@
+//! A finished bake in words and numbers: the sidecar for players, the report for the caller.
+
+use std::path::PathBuf;
+
+use glam::Vec3;
+
+use super::textures::TextureFile;
+use super::{Outcome, Planned};
+use crate::GENERATOR;
+use crate::encode::{NormalMode, Texel};
+use crate::options::Options;
+use crate::output::glb::MeshWritten;
+use crate::output::sidecar::{
+    Bounds, Clip, Deviation, Encoding, FirstRow, Layout, Lookup, Loop, Mesh, Name, Order, Part, Pixel, Role, Sidecar, Source, Space,
+    Texture, Unit, VERSION,
+};
+use crate::plan::frames;
+use crate::report::{ClipReport, Device, Report, TextureReport, Timing};
+use crate::scene::Scene;
+use crate::warning::Warnings;
+
+/// File name of the static mesh.
+pub fn mesh_file(name: &str) -> String {
+    format!("{name}_vat.glb")
+}
+
+/// What a player must know.
+pub fn sidecar(
+    scene: &Scene,
+    planned: &Planned<'_>,
+    options: &Options,
+    outcome: &Outcome<'_>,
+    mesh: &MeshWritten,
+    name: &str,
+    warnings: &Warnings,
+) -> Sidecar {
+    let layout = &planned.layout;
+    Sidecar {
+        format: Name::Vatbake,
+        version: VERSION,
+        generator: GENERATOR.into(),
+        source: Source { file: scene.origin.file.clone(), sha256: scene.origin.sha256.clone(), scene: scene.origin.scene as u32 },
+        space: Space::scaled(options.scale as f32),
+        rest: options.rest,
+        vertex_count: layout.vertex_count as u32,
+        frame_count: layout.frame_count as u32,
+        layout: Layout {
+            width: layout.width as u32,
+            height: layout.height as u32,
+            blocks: layout.blocks as u32,
+            order: Order::BlockMajor,
+            first_row: FirstRow::Top,
+        },
+        textures: textures(planned, outcome),
+        mesh: Mesh {
+            file: mesh_file(name),
+            sha256: mesh.sha256.clone(),
+            lookup: Lookup { texcoord: mesh.texcoord, lanes: planned.lookup.lanes as u32, groups: planned.lookup.groups as u32 },
+            parts: parts(scene, planned),
+        },
+        clips: planned
+            .clips
+            .iter()
+            .zip(outcome.ranges)
+            .map(|(plan, ranges)| Clip {
+                name: Some(plan.name.clone()),
+                animation: plan.animation.map(|a| a as u32),
+                first_frame: plan.first_frame as u32,
+                frame_count: plan.frame_count as u32,
+                fps: plan.fps as f32,
+                start: plan.start as f32,
+                length: plan.length as f32,
+                looping: match plan.looping {
+                    frames::Loop::Closed => Loop::Closed,
+                    frames::Loop::Cycle => Loop::Cycle,
+                    frames::Loop::Once => Loop::Once,
+                },
+                stepped: plan.stepped,
+                bounds: with_rest(planned, (ranges.least, ranges.largest)),
+                largest_displacement: ranges.moved.sqrt(),
+            })
+            .collect(),
+        bounds: with_rest(planned, (outcome.all.least, outcome.all.largest)),
+        warnings: warnings.list(),
+    }
+}
+
+/// A box that holds the rest pose too.
+fn with_rest(planned: &Planned<'_>, (least, largest): (Vec3, Vec3)) -> Bounds {
+    let (rest_least, rest_largest) = planned.rest.bounds();
+    Bounds { min: least.min(rest_least).to_array(), max: largest.max(rest_largest).to_array() }
+}
+
+fn parts(scene: &Scene, planned: &Planned<'_>) -> Vec<Part> {
+    let part = |range: &crate::plan::mesh::PartRange| {
+        let part = &scene.parts[range.part];
+        let (node, primitive) = (&scene.nodes[part.node], &scene.primitives[part.primitive]);
+        Part {
+            node: node.source as u32,
+            node_name: node.name.clone(),
+            mesh: primitive.mesh as u32,
+            primitive: primitive.primitive as u32,
+            material: primitive.material.map(|m| m as u32),
+            skin: part.skin.map(|s| s as u32),
+            first_vertex: range.first_vertex as u32,
+            vertex_count: range.vertex_count as u32,
+            first_index: range.first_index as u32,
+            index_count: range.index_count as u32,
+        }
+    };
+    planned.mesh.parts.iter().map(part).collect()
+}
+
+fn textures(planned: &Planned<'_>, outcome: &Outcome<'_>) -> Vec<Texture> {
+    let encoding = outcome.encoding;
+    let texels = planned.layout.width as u64 * planned.layout.height as u64;
+    let is_uint = encoding.texel == Texel::Uint;
+    let mut list = Vec::new();
+    for (texture, written) in outcome.textures.files.iter().zip(outcome.written) {
+        let is_position = texture.role == Role::Position;
+        let axes = (is_position && is_uint).then_some(encoding);
+        list.push(Texture {
+            role: texture.role,
+            file: texture.file.clone(),
+            pixel: texture.pixel,
+            upload: texture.pixel.upload(),
+            encoding: texture_encoding(texture, encoding),
+            scale: axes.map(|e| e.scale.to_array()),
+            bias: axes.map(|e| e.bias.to_array()),
+            gpu_bytes: texels * texture.pixel.texel_bytes(),
+            crc32: format!("{:08x}", written.crc32),
+            error: deviation(planned, outcome, is_position),
+        });
+    }
+    // Octahedral normals share the position's file and memory.
+    if encoding.normals == NormalMode::Octahedral
+        && let Some(position) = list.first().cloned()
+    {
+        list.push(Texture {
+            role: Role::Normal,
+            encoding: Encoding::AlphaOctahedral,
+            scale: None,
+            bias: None,
+            gpu_bytes: 0,
+            error: deviation(planned, outcome, false),
+            ..position
+        });
+    }
+    list
+}
+
+fn texture_encoding(texture: &TextureFile, encoding: &crate::encode::Encoding) -> Encoding {
+    let is_uint = matches!(texture.pixel, Pixel::Rgba8Unorm | Pixel::Rgba16Unorm);
+    match (texture.role, encoding.is_offset) {
+        (Role::Position, true) if is_uint => Encoding::OffsetUnorm,
+        (Role::Position, false) if is_uint => Encoding::AbsoluteUnorm,
+        (Role::Position, true) => Encoding::OffsetFloat,
+        (Role::Position, false) => Encoding::AbsoluteFloat,
+        _ if is_uint => Encoding::UnitUnorm,
+        _ => Encoding::UnitFloat,
+    }
+}
+
+fn deviation(planned: &Planned<'_>, outcome: &Outcome<'_>, is_position: bool) -> Deviation {
+    let samples = planned.layout.vertex_count as u64 * planned.layout.frame_count as u64;
+    let (max, rms) = if is_position { outcome.measured.position_error(samples) } else { outcome.measured.normal_error(samples) };
+    Deviation { max: max as f32, rms: rms as f32, unit: if is_position { Unit::Metre } else { Unit::Degree } }
+}
+
+/// What the caller is told.
+#[allow(clippy::too_many_arguments)]
+pub fn report(
+    scene: &Scene,
+    planned: &Planned<'_>,
+    outcome: &Outcome<'_>,
+    mesh: &MeshWritten,
+    name: String,
+    device: Device,
+    files: Vec<PathBuf>,
+    warnings: &Warnings,
+    timings: Vec<Timing>,
+) -> Report {
+    let layout = &planned.layout;
+    let on_disk = |file: &str| {
+        let path = files.iter().find(|p| p.file_name().is_some_and(|n| n == file));
+        path.and_then(|p| p.metadata().ok()).map_or(0, |m| m.len())
+    };
+    let bounds = with_rest(planned, (outcome.all.least, outcome.all.largest));
+    Report {
+        source: scene.origin.file.clone(),
+        name,
+        device,
+        vertex_count: layout.vertex_count,
+        frame_count: layout.frame_count,
+        size: [layout.width as u32, layout.height as u32],
+        clips: planned
+            .clips
+            .iter()
+            .zip(outcome.ranges)
+            .map(|(plan, ranges)| ClipReport {
+                name: plan.name.clone(),
+                frame_count: plan.frame_count,
+                length: plan.length,
+                looping: match plan.looping {
+                    frames::Loop::Closed => "closed",
+                    frames::Loop::Cycle => "cycle",
+                    frames::Loop::Once => "once",
+                }
+                .into(),
+                largest_displacement: ranges.moved.sqrt(),
+            })
+            .collect(),
+        textures: textures(planned, outcome)
+            .into_iter()
+            .map(|t| TextureReport {
+                role: label(&t.role),
+                file_bytes: if t.encoding == Encoding::AlphaOctahedral { 0 } else { on_disk(&t.file) },
+                file: if files.is_empty() { String::new() } else { t.file },
+                pixel: label(&t.pixel),
+                encoding: label(&t.encoding),
+                gpu_bytes: t.gpu_bytes,
+                error_max: t.error.max.into(),
+                error_rms: t.error.rms.into(),
+                unit: label(&t.error.unit),
+            })
+            .collect(),
+        meshes: mesh.nodes,
+        primitives: mesh.primitives,
+        materials: mesh.materials,
+        triangles: planned.mesh.indices.len() / 3,
+        bounds: [bounds.min, bounds.max],
+        largest_displacement: outcome.all.moved.sqrt(),
+        files,
+        warnings: warnings.list(),
+        timings,
+    }
+}
+
+/// The name of a sidecar's enumeration value, as in the JSON.
+fn label(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+}

@@ -1,0 +1,248 @@
+//! Texels to image files while they arrive: one thread a texture, a few chunks in between.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use glam::Vec3;
+use half::f16;
+
+use crate::encode::{Encoding, Texel};
+use crate::options::{Format, Normals, Options};
+use crate::output::exr::{self, ExrWriter};
+use crate::output::png::{self, PngWriter};
+use crate::output::set::{Set, SetFile};
+use crate::output::sidecar::{Pixel, Role};
+use crate::plan::chunks::Chunk;
+use crate::report::Progress;
+use crate::skin::{Backend, Job, Measured, TexelBytes};
+use crate::{Error, Result};
+
+/// Chunks that wait for an encoder.
+const WAITING: usize = 1;
+
+/// The image files of a bake.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Textures {
+    /// Position, and normal where it has a file of its own.
+    pub files: Vec<TextureFile>,
+}
+
+/// One image file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextureFile {
+    /// What it holds.
+    pub role: Role,
+    /// Its name.
+    pub file: String,
+    /// Its pixels.
+    pub pixel: Pixel,
+}
+
+/// One image that was written.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Written {
+    /// CRC-32 of the decoded texels.
+    pub crc32: u32,
+    /// Errors of float textures: integers are measured where they are made.
+    measured: Measured,
+}
+
+impl Textures {
+    /// The files that the options ask for.
+    pub fn new(name: &str, options: &Options, encoding: &Encoding) -> Self {
+        let extension = if encoding.texel == Texel::Uint { "png" } else { "exr" };
+        let pixel = Pixel::from(options.format);
+        let file = |role: Role, what: &str, pixel| TextureFile { role, file: format!("{name}_vat_{what}.{extension}"), pixel };
+        let mut files = vec![file(Role::Position, "position", pixel)];
+        if options.normals == Normals::Separate {
+            let normal_pixel = match options.normal_bits {
+                Some(8) => Pixel::from(Format::Png8),
+                Some(_) => Pixel::from(Format::Png16),
+                None => pixel,
+            };
+            files.push(file(Role::Normal, "normal", normal_pixel));
+        }
+        Self { files }
+    }
+}
+
+/// Rows that arrive in order.
+type Piece = (Chunk, Box<dyn TexelBytes>);
+
+/// Runs pass 2 and writes its texels to `set`, or only measures them where there is none.
+///
+/// # Errors
+/// What the backend or the writers return; the set is not committed then.
+pub fn write(
+    textures: &Textures,
+    backend: &mut dyn Backend,
+    job: &Job<'_>,
+    encoding: &Encoding,
+    chunks: &[Chunk],
+    mut set: Option<&mut Set>,
+    progress: &mut dyn Progress,
+) -> Result<(Measured, Vec<Written>)> {
+    let mut outputs = Vec::new();
+    for texture in &textures.files {
+        outputs.push(Output::new(texture, job, set.as_deref_mut())?);
+    }
+    std::thread::scope(|scope| {
+        let mut senders: Vec<SyncSender<Piece>> = Vec::new();
+        let mut threads = Vec::new();
+        for (output, texture) in outputs.into_iter().zip(&textures.files) {
+            let (sender, receiver) = sync_channel(WAITING);
+            senders.push(sender);
+            threads.push(scope.spawn(move || write_texture(output, texture, job, encoding, &receiver)));
+        }
+        let run = backend.texels(job, encoding, chunks, progress, &mut |texels| {
+            let pieces = [Some(texels.position), texels.normal];
+            for (sender, piece) in senders.iter().zip(pieces.into_iter().flatten()) {
+                // a writer that is gone has its own error, which is told below
+                sender.send((texels.chunk.clone(), piece)).map_err(|_| Error::Bake("a texture could not be written".into()))?;
+            }
+            Ok(())
+        });
+        let is_complete = run.is_ok();
+        drop(senders);
+        let mut written = Vec::new();
+        for thread in threads {
+            match thread.join() {
+                // rows are missing where the backend failed: its error comes first
+                Ok(Err(error)) if is_complete || !matches!(run, Err(Error::Device(_) | Error::Interrupted)) => return Err(error),
+                Ok(result) => written.push(result.unwrap_or_default()),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        let mut measured = run?;
+        written.iter().for_each(|w| measured.add(&w.measured));
+        Ok((measured, written))
+    })
+}
+
+enum Output {
+    Png(PngWriter<SetFile>),
+    Exr(ExrWriter<SetFile>),
+    /// A dry run.
+    Nothing,
+}
+
+impl Output {
+    fn new(texture: &TextureFile, job: &Job<'_>, set: Option<&mut Set>) -> Result<Self> {
+        let Some(set) = set else { return Ok(Self::Nothing) };
+        let file = set.file(&texture.file)?;
+        let path = file.path().to_path_buf();
+        let (width, height) = (job.layout.width as u32, job.layout.height as u32);
+        Ok(match texture.pixel {
+            Pixel::Rgba16Unorm => Self::Png(PngWriter::new(file, path, width, height, png::Depth::Sixteen)?),
+            Pixel::Rgba8Unorm => Self::Png(PngWriter::new(file, path, width, height, png::Depth::Eight)?),
+            Pixel::Rgba16Float => Self::Exr(ExrWriter::new(file, path, width, height, exr::Depth::Half)?),
+            Pixel::Rgba32Float => Self::Exr(ExrWriter::new(file, path, width, height, exr::Depth::Float)?),
+        })
+    }
+
+    fn finish(self) -> Result<u32> {
+        match self {
+            Self::Png(writer) => writer.finish(),
+            Self::Exr(writer) => writer.finish(),
+            Self::Nothing => Ok(0),
+        }
+    }
+}
+
+/// A writer's thread: until the senders are gone.
+fn write_texture(
+    mut output: Output,
+    texture: &TextureFile,
+    job: &Job<'_>,
+    encoding: &Encoding,
+    pieces: &Receiver<Piece>,
+) -> Result<Written> {
+    let mut measured = Measured::default();
+    let mut halves = Vec::new();
+    for (chunk, texels) in pieces {
+        write_piece(&mut output, texture, &chunk, texels.bytes(), job, encoding, &mut measured, &mut halves)?;
+    }
+    let padding = vec![0_u8; (job.layout.height - job.layout.used_rows()) * job.layout.width * encoding.texel.bytes()];
+    if !padding.is_empty() {
+        match &mut output {
+            Output::Png(writer) => writer.write_rows(bytemuck::cast_slice(&padding[..]))?,
+            Output::Exr(writer) if texture.pixel == Pixel::Rgba16Float => {
+                writer.write_rows_half(bytemuck::cast_slice(&padding[..padding.len() / 2]))?;
+            }
+            Output::Exr(writer) => writer.write_rows_float(&vec![0.0; padding.len() / 4])?,
+            Output::Nothing => {}
+        }
+    }
+    Ok(Written { crc32: output.finish()?, measured })
+}
+
+#[allow(clippy::too_many_arguments)]
+fn write_piece(
+    output: &mut Output,
+    texture: &TextureFile,
+    chunk: &Chunk,
+    bytes: &[u8],
+    job: &Job<'_>,
+    encoding: &Encoding,
+    measured: &mut Measured,
+    halves: &mut Vec<f16>,
+) -> Result<()> {
+    if encoding.texel == Texel::Uint {
+        return match output {
+            Output::Png(writer) => writer.write_rows(&typed::<u16>(bytes)),
+            _ => Ok(()),
+        };
+    }
+    let texels = typed::<f32>(bytes);
+    let is_half = texture.pixel == Pixel::Rgba16Float;
+    if is_half {
+        halves.clear();
+        halves.extend(texels.iter().map(|&v| f16::from_f32(v)));
+    }
+    measure_floats(texture.role, chunk, &texels, is_half.then_some(&halves[..]), job, encoding, measured);
+    match output {
+        Output::Exr(writer) if is_half => writer.write_rows_half(halves),
+        Output::Exr(writer) => writer.write_rows_float(&texels),
+        _ => Ok(()),
+    }
+}
+
+/// Native components of a piece; copied only where its memory is not aligned for them.
+fn typed<T: bytemuck::Pod>(bytes: &[u8]) -> std::borrow::Cow<'_, [T]> {
+    match bytemuck::try_cast_slice(bytes) {
+        Ok(texels) => texels.into(),
+        Err(_) => bytemuck::pod_collect_to_vec(bytes).into(),
+    }
+}
+
+/// Decodes every float texel again as a player would and adds what it is off by.
+fn measure_floats(
+    role: Role,
+    chunk: &Chunk,
+    texels: &[f32],
+    halves: Option<&[f16]>,
+    job: &Job<'_>,
+    encoding: &Encoding,
+    measured: &mut Measured,
+) {
+    let vertices = job.layout.block_vertices(chunk.block);
+    for (row, values) in texels.chunks_exact(job.layout.width * 4).enumerate() {
+        for (i, vertex) in vertices.clone().enumerate() {
+            let at = i * 4;
+            let value = Vec3::from_slice(&values[at..]);
+            let stored = halves.map_or(value, |halves| {
+                let texel = &halves[row * job.layout.width * 4 + at..];
+                Vec3::new(texel[0].to_f32(), texel[1].to_f32(), texel[2].to_f32())
+            });
+            if role == Role::Position {
+                let rest = if encoding.is_offset { Vec3::from(job.rest[vertex]) } else { Vec3::ZERO };
+                let error = ((rest + stored).as_dvec3() - (rest.as_dvec3() + value.as_dvec3())).length_squared();
+                measured.position_squares += error;
+                measured.position_max = measured.position_max.max(error.sqrt());
+            } else {
+                let chord = (stored.normalize_or(Vec3::Z) - value).length_squared();
+                measured.normal_squares += f64::from(chord);
+                measured.normal_max = measured.normal_max.max(f64::from(chord).sqrt());
+            }
+        }
+    }
+}

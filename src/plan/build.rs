@@ -1,0 +1,309 @@
+//! Scene to [`BakeMesh`]: parts chosen, merged by material, vertices numbered, influences pointed at the palette.
+
+use std::collections::HashMap;
+
+use glam::Vec3;
+
+use super::mesh::{AttributeSet, BakeMesh, Group, Influence, Morph, PaletteEntry, PartRange, Vertex, WeightRun};
+use super::select::select;
+use crate::error::count;
+use crate::scene::{Attribute, Part, Primitive, Scene};
+use crate::warning::{Code, Warnings};
+use crate::{Error, Result};
+
+/// The lookup names at most this many vertices through half floats (shared with `layout`).
+pub const MOST_VERTICES: usize = 1 << 20;
+
+/// Builds the mesh of a bake from the scene's parts at or below a node of `only` (all where empty) and not at or below one of
+/// `exclude`.
+///
+/// # Errors
+/// [`Error::Usage`] where a pattern means no node, [`Error::Bake`] where nothing is left or there are too many vertices.
+pub fn build_mesh(scene: &Scene, only: &[String], exclude: &[String], warnings: &mut Warnings) -> Result<BakeMesh> {
+    let parts = choose_parts(scene, only, exclude)?;
+    let corners = |part: &Part| {
+        let primitive = &scene.primitives[part.primitive];
+        if primitive.normals.is_some() { primitive.positions.len() } else { primitive.triangles.len() * 3 }
+    };
+    let total: usize = parts.iter().map(|&p| corners(&scene.parts[p])).sum();
+    if total == 0 {
+        return Err(Error::Bake("there is nothing to bake: the chosen scene and nodes show no triangle".into()));
+    }
+    if total > MOST_VERTICES {
+        return Err(Error::Bake(format!(
+            "{total} vertices are more than the {MOST_VERTICES} that a lookup can name; choose nodes with --only or --exclude, or simplify the model"
+        )));
+    }
+    let mut builder = Builder { scene, mesh: BakeMesh::default(), entries: HashMap::new(), weights: HashMap::new() };
+    for (group, members) in group_parts(scene, &parts).into_iter().enumerate() {
+        builder.begin_group(&scene.primitives[scene.parts[members[0]].primitive]);
+        for part in members {
+            builder.add_part(group, part);
+        }
+    }
+    let mesh = builder.mesh;
+    let flat = parts.iter().filter(|&&p| scene.primitives[scene.parts[p].primitive].normals.is_none()).count();
+    warnings.add(Code::FlatNormals, flat as u64, || {
+        format!("{} without normals: flat ones are computed in every frame, and their vertices are no longer shared", count(flat, "part"))
+    });
+    Ok(mesh)
+}
+
+/// Indices of the parts to bake.
+fn choose_parts(scene: &Scene, only: &[String], exclude: &[String]) -> Result<Vec<usize>> {
+    // Patterns mean nodes by the file's own numbers.
+    let mut names = vec![String::new(); scene.nodes.iter().map(|n| n.source + 1).max().unwrap_or(0)];
+    for node in &scene.nodes {
+        names[node.source] = node.name.clone().unwrap_or_else(|| format!("node_{}", node.source));
+    }
+    let below = |patterns: &[String]| -> Result<Vec<bool>> {
+        let chosen = select(patterns, &names, "node")?;
+        let mut inside = vec![false; scene.nodes.len()];
+        for (n, node) in scene.nodes.iter().enumerate() {
+            inside[n] = chosen.contains(&node.source) || node.parent.is_some_and(|p| inside[p]);
+        }
+        Ok(inside)
+    };
+    let (kept, dropped) = (below(only)?, below(exclude)?);
+    let is_kept = |part: &Part| (only.is_empty() || kept[part.node]) && !dropped[part.node];
+    let parts: Vec<usize> = (0..scene.parts.len()).filter(|&p| is_kept(&scene.parts[p])).collect();
+    if parts.is_empty() && !scene.parts.is_empty() {
+        return Err(Error::Usage("--only and --exclude leave no part to bake".into()));
+    }
+    Ok(parts)
+}
+
+/// Parts that share material and attributes, in the order of their first appearance.
+fn group_parts(scene: &Scene, parts: &[usize]) -> Vec<Vec<usize>> {
+    let mut keys: Vec<(Option<usize>, bool, AttributeSet)> = Vec::new();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for &part in parts {
+        let primitive = &scene.primitives[scene.parts[part].primitive];
+        let attributes = primitive.attributes.iter().map(|a| (a.semantic.clone(), a.kind)).collect();
+        let key = (primitive.material, primitive.tangents.is_some(), attributes);
+        match keys.iter().position(|k| *k == key) {
+            Some(group) => groups[group].push(part),
+            None => {
+                keys.push(key);
+                groups.push(vec![part]);
+            }
+        }
+    }
+    groups
+}
+
+struct Builder<'a> {
+    scene: &'a Scene,
+    mesh: BakeMesh,
+    entries: HashMap<PaletteEntry, u32>,
+    weights: HashMap<usize, usize>,
+}
+
+impl Builder<'_> {
+    fn begin_group(&mut self, first: &Primitive) {
+        let attributes =
+            first.attributes.iter().map(|a| Attribute { semantic: a.semantic.clone(), kind: a.kind, bytes: Vec::new() }).collect();
+        self.mesh.groups.push(Group {
+            material: first.material,
+            first_vertex: self.mesh.vertices.len(),
+            first_index: self.mesh.indices.len(),
+            attributes,
+            has_tangents: first.tangents.is_some(),
+            ..Group::default()
+        });
+    }
+
+    fn add_part(&mut self, group: usize, index: usize) {
+        let part = self.scene.parts[index];
+        let primitive = &self.scene.primitives[part.primitive];
+        let (first_vertex, first_index) = (self.mesh.vertices.len(), self.mesh.indices.len());
+        // Which of the primitive's vertices each vertex of the bake is; un-shared where normals are flat (glTF 2.0, 3.7.2.1).
+        let flat = primitive.normals.is_none();
+        let sources: Vec<u32> =
+            if flat { primitive.triangles.as_flattened().to_vec() } else { (0..primitive.positions.len() as u32).collect() };
+        let triangles: Vec<[u32; 3]> = if flat {
+            (0..primitive.triangles.len() as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect()
+        } else {
+            primitive.triangles.clone()
+        };
+        self.add_vertices(part, primitive, &sources);
+        if flat {
+            self.add_faces(first_vertex, &triangles);
+        }
+        let base = first_vertex as u32;
+        self.mesh.indices.extend(triangles.iter().flatten().map(|&corner| base + corner));
+        let to = &mut self.mesh.groups[group];
+        for (to, from) in to.attributes.iter_mut().zip(&primitive.attributes) {
+            let size = from.kind.component.size() * usize::from(from.kind.components);
+            if flat {
+                sources.iter().for_each(|&v| to.bytes.extend_from_slice(&from.bytes[v as usize * size..][..size]));
+            } else {
+                to.bytes.extend_from_slice(&from.bytes);
+            }
+        }
+        match &primitive.tangents {
+            Some(tangents) => self.mesh.tangents.extend(sources.iter().map(|&v| tangents[v as usize])),
+            None => self.mesh.tangents.resize(self.mesh.vertices.len(), [0.0; 4]),
+        }
+        let range = PartRange {
+            part: index,
+            group,
+            first_vertex,
+            vertex_count: self.mesh.vertices.len() - first_vertex,
+            first_index,
+            index_count: self.mesh.indices.len() - first_index,
+        };
+        to.vertex_count += range.vertex_count;
+        to.index_count += range.index_count;
+        self.mesh.parts.push(range);
+    }
+
+    fn add_vertices(&mut self, part: Part, primitive: &Primitive, sources: &[u32]) {
+        // A rigid part is a skin with one joint: all of its vertices share one group of influences.
+        let rigid = part.skin.is_none().then(|| {
+            let joint = self.entry(PaletteEntry::Node(part.node));
+            self.mesh.influences.push(Influence { joints: [joint; 4], weights: [1.0, 0.0, 0.0, 0.0] });
+            self.mesh.influences.len() as u32 - 1
+        });
+        let first_weight = (!primitive.targets.is_empty()).then(|| self.weight_run(part.node, primitive.targets.len()));
+        // What each of the primitive's vertices needs is written once, however often flat normals repeat it.
+        let mut written: Vec<Option<Vertex>> = vec![None; primitive.positions.len()];
+        for &source in sources {
+            let v = source as usize;
+            let vertex = match written[v] {
+                Some(vertex) => vertex,
+                None => {
+                    let (first_set, sets) = match (rigid, part.skin) {
+                        (Some(set), _) => (set, 1),
+                        (None, Some(skin)) => self.add_influences(primitive, skin, v),
+                        (None, None) => unreachable!("a part without a skin is rigid"),
+                    };
+                    let (first_morph, morph_count) = first_weight.map_or((0, 0), |first| self.add_morphs(primitive, first, v));
+                    let normal = primitive.normals.as_ref().map_or([0.0, 0.0, 1.0], |n| n[v]);
+                    let position = primitive.positions[v];
+                    Vertex { position, first_set, normal, sets, first_morph, morph_count, first_face: 0, face_count: 0 }
+                }
+            };
+            written[v] = Some(vertex);
+            self.mesh.vertices.push(vertex);
+        }
+    }
+
+    /// One face a triangle, shared by its three corners; the undeformed face normal is what a corner falls back to.
+    fn add_faces(&mut self, first_vertex: usize, triangles: &[[u32; 3]]) {
+        for triangle in triangles {
+            let corners = triangle.map(|c| first_vertex + c as usize);
+            let [a, b, c] = corners.map(|v| Vec3::from(self.mesh.vertices[v].position));
+            let normal = (b - a).cross(c - a).normalize_or(Vec3::Z).to_array();
+            let first_face = self.mesh.faces.len() as u32;
+            self.mesh.faces.push(corners.map(|v| v as u32));
+            for v in corners {
+                let vertex = &mut self.mesh.vertices[v];
+                (vertex.first_face, vertex.face_count, vertex.normal) = (first_face, 1, normal);
+            }
+        }
+    }
+
+    fn add_influences(&mut self, primitive: &Primitive, skin: usize, v: usize) -> (u32, u32) {
+        let first = self.mesh.influences.len();
+        let sets = primitive.influences.sets;
+        for s in 0..sets {
+            let (joints, weights) = (primitive.influences.joints[v * sets + s], primitive.influences.weights[v * sets + s]);
+            if s > 0 && weights == [0.0; 4] {
+                continue;
+            }
+            let mut entries = [0; 4];
+            for (entry, (&joint, &weight)) in entries.iter_mut().zip(joints.iter().zip(&weights)) {
+                if weight != 0.0 {
+                    *entry = self.entry(PaletteEntry::Joint { skin, joint: joint.into() });
+                }
+            }
+            self.mesh.influences.push(Influence { joints: entries, weights });
+        }
+        (first as u32, (self.mesh.influences.len() - first) as u32)
+    }
+
+    fn add_morphs(&mut self, primitive: &Primitive, first_weight: usize, v: usize) -> (u32, u32) {
+        let first = self.mesh.morphs.len();
+        for (t, target) in primitive.targets.iter().enumerate() {
+            let position = target.positions.as_ref().map_or([0.0; 3], |p| p[v]);
+            let normal = target.normals.as_ref().map_or([0.0; 3], |n| n[v]);
+            if position != [0.0; 3] || normal != [0.0; 3] {
+                self.mesh.morphs.push(Morph { position, weight: (first_weight + t) as u32, normal, padding: 0 });
+            }
+        }
+        (first as u32, (self.mesh.morphs.len() - first) as u32)
+    }
+
+    fn entry(&mut self, entry: PaletteEntry) -> u32 {
+        let palette = &mut self.mesh.palette;
+        *self.entries.entry(entry).or_insert_with(|| {
+            palette.push(entry);
+            palette.len() as u32 - 1
+        })
+    }
+
+    fn weight_run(&mut self, node: usize, count: usize) -> usize {
+        let mesh = &mut self.mesh;
+        *self.weights.entry(node).or_insert_with(|| {
+            let first = mesh.weight_count;
+            mesh.weights.push(WeightRun { node, first, count });
+            mesh.weight_count += count;
+            first
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{Local, Node, Trs};
+
+    fn node(source: usize, parent: Option<usize>, name: &str) -> Node {
+        Node { source, name: Some(name.into()), parent, in_scene: true, local: Local::Trs(Trs::default()), weights: Vec::new() }
+    }
+
+    fn triangle(material: Option<usize>, normals: bool) -> Primitive {
+        Primitive {
+            material,
+            positions: vec![[0., 0., 0.], [1., 0., 0.], [0., 1., 0.], [1., 1., 0.]],
+            normals: normals.then(|| vec![[0., 0., 1.]; 4]),
+            triangles: vec![[0, 1, 2], [2, 1, 3]],
+            ..Primitive::default()
+        }
+    }
+
+    fn scene() -> Scene {
+        let part = |node, primitive| Part { node, primitive, skin: None };
+        Scene {
+            nodes: vec![node(2, None, "root"), node(0, Some(0), "body"), node(1, Some(0), "hat")],
+            primitives: vec![triangle(Some(1), true), triangle(None, false), triangle(Some(1), true)],
+            parts: vec![part(1, 0), part(1, 1), part(2, 2)],
+            ..Scene::default()
+        }
+    }
+
+    #[test]
+    fn parts_merge_by_material_and_flat_parts_share_no_vertex() {
+        let mesh = build_mesh(&scene(), &[], &[], &mut Warnings::default()).unwrap();
+        let runs: Vec<_> = mesh.groups.iter().map(|g| (g.material, g.first_vertex, g.vertex_count, g.index_count)).collect();
+        assert_eq!(runs, [(Some(1), 0, 8, 12), (None, 8, 6, 6)]);
+        let parts: Vec<_> = mesh.parts.iter().map(|p| (p.part, p.first_vertex, p.vertex_count)).collect();
+        assert_eq!(parts, [(0, 0, 4), (2, 4, 4), (1, 8, 6)]);
+        assert_eq!(mesh.palette, [PaletteEntry::Node(1), PaletteEntry::Node(2)]);
+        assert_eq!(mesh.indices[12..], [8, 9, 10, 11, 12, 13]);
+        assert_eq!((mesh.vertices[13].first_face, mesh.vertices[13].face_count), (1, 1));
+    }
+
+    #[test]
+    fn only_and_exclude_mean_whole_branches() {
+        let build = |only: &[&str], exclude: &[&str]| {
+            let strings = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
+            build_mesh(&scene(), &strings(only), &strings(exclude), &mut Warnings::default())
+        };
+        assert_eq!(build(&["root"], &["hat"]).unwrap().parts.len(), 2);
+        assert_eq!(build(&["1"], &[]).unwrap().parts.len(), 1, "numbers are the file's own");
+        assert!(matches!(build(&["hat"], &["root"]), Err(Error::Usage(_))));
+        assert!(matches!(build(&["shield"], &[]), Err(Error::Usage(m)) if m.contains("'body', 'hat', 'root'")));
+    }
+}
