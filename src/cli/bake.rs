@@ -73,7 +73,9 @@ fn show_outcome(outcome: &Outcome, config: &Config) -> Result<()> {
     if config.quiet {
         return Ok(());
     }
-    for line in findings(&report.warnings, about, Paint::stderr()) {
+    // A batch has room for warnings only; its JSON has the notes too.
+    let shown: Vec<_> = report.warnings.iter().filter(|w| !config.batch || w.level == Level::Warning).cloned().collect();
+    for line in findings(&shown, about, Paint::stderr()) {
         say(&line);
     }
     // A batch has its table at the end.

@@ -8,7 +8,7 @@ use super::batch;
 use super::input::{STDIN_NAME, check_input, is_stdin, open_input};
 use super::values::resolve_looping;
 use crate::options::{Format, Input, Normals, Options, Request};
-use crate::output::name::safe_name;
+use crate::output::set::safe_name;
 use crate::{Error, Result};
 
 /// A run of `vatbake bake`.
@@ -120,6 +120,7 @@ fn resolve_options(args: BakeArgs) -> Result<Options> {
         keep_parts: args.keep_parts,
         device: args.device.0,
         memory: args.memory.0,
+        work: crate::options::WorkLimits::default(),
         strict: args.strict,
         dry_run: args.dry_run,
         allow_outside: args.allow_outside,
@@ -254,6 +255,7 @@ mod tests {
             keep_parts: true,
             device: crate::options::DeviceChoice::Named("llvm".into()),
             memory: 64 << 20,
+            work: crate::options::WorkLimits::default(),
             strict: true,
             dry_run: true,
             allow_outside: true,

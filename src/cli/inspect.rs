@@ -148,17 +148,18 @@ fn space_rows(space: &Space) -> Vec<(&'static str, String)> {
         None if space.unit == "metres" => "metres are plausible".into(),
         None => "unit unclear".into(),
     };
-    vec![
-        ("box", format!("({}) to ({}) over all poses", point(space.bounds[0]), point(space.bounds[1]))),
-        ("space", format!("height {}, {unit}; {up}", measure(space.height.into()))),
-    ]
+    let corners = |[min, max]: [[f32; 3]; 2]| format!("({}) to ({})", point(min), point(max));
+    let mut rows = vec![("box", format!("{} at rest", corners(space.rest)))];
+    rows.extend(space.animated.map(|animated| ("", format!("{} over all poses", corners(animated)))));
+    rows.push(("space", format!("height {}, {unit}; {up}", measure(space.height.into()))));
+    rows
 }
 
 fn clips_table(clips: &[ClipSurvey]) -> String {
     let row = |clip: &ClipSurvey| {
         vec![
             clip.animation.to_string(),
-            clip.name.clone().unwrap_or_else(|| "(unnamed)".into()),
+            clip.name.clone(),
             format!("{:.3}", clip.start),
             format!("{:.3}", clip.length),
             thousands(clip.channels as u64),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::space::{Space, guess_space};
+use super::space::{Space, guess_space, rest_box};
+use crate::plan::frames::{clip_names, source_rate};
 use crate::report::{ClipReport, Report};
 use crate::scene::{Clip, Interpolation, Primitive, Scene};
 use crate::warning::Warning;
@@ -59,7 +60,7 @@ pub struct Survey {
     pub bake: Option<Cost>,
     /// Why there would be no bake.
     pub bake_error: Option<String>,
-    /// Guesses from the box of all poses.
+    /// Boxes and guesses; absent where nothing is shown.
     pub space: Option<Space>,
     /// Everything worth saying.
     pub warnings: Vec<Warning>,
@@ -77,8 +78,8 @@ pub struct SkinSurvey {
 /// An animation.
 #[derive(Debug, Serialize)]
 pub struct ClipSurvey {
-    /// The file's name for it.
-    pub name: Option<String>,
+    /// Name as `--clips` takes it.
+    pub name: String,
     /// Index in the file's `animations`.
     pub animation: usize,
     /// Seconds of the first key, over the channels that have more than one.
@@ -149,8 +150,8 @@ pub fn survey_scene(scene: &Scene, bake: crate::Result<Report>, warnings: Vec<Wa
         images: scene.carried.images.len(),
         extensions_used: scene.carried.extensions_used.clone(),
         extensions_required: scene.carried.extensions_required.clone(),
-        clips: scene.clips.iter().map(survey_clip).collect(),
-        space: bake.as_ref().map(|report| guess_space(report.bounds)),
+        clips: scene.clips.iter().zip(clip_names(scene)).map(|(clip, name)| survey_clip(clip, name)).collect(),
+        space: rest_box(scene).ok().map(|rest| guess_space(rest, bake.as_ref().map(|report| report.bounds))),
         warnings: warnings.or_else(|| bake.as_ref().map(|report| report.warnings.clone())).unwrap_or_default(),
         bake: bake.map(cost_of),
         bake_error,
@@ -169,7 +170,7 @@ fn cost_of(report: Report) -> Cost {
     }
 }
 
-fn survey_clip(clip: &Clip) -> ClipSurvey {
+fn survey_clip(clip: &Clip, name: String) -> ClipSurvey {
     let has_length = clip.channels.iter().any(|c| c.times.len() > 1);
     let (mut first, mut last, mut interpolations) = (f32::INFINITY, f32::NEG_INFINITY, BTreeMap::new());
     for channel in &clip.channels {
@@ -189,32 +190,15 @@ fn survey_clip(clip: &Clip) -> ClipSurvey {
     }
     let is_empty = first > last;
     ClipSurvey {
-        name: clip.name.clone(),
+        name,
         animation: clip.animation,
         start: if is_empty { 0.0 } else { first.into() },
         length: if is_empty { 0.0 } else { f64::from(last) - f64::from(first) },
         channels: clip.channels.len(),
         keys: clip.channels.iter().map(|c| c.times.len()).sum(),
         interpolations,
-        fps: key_rate(clip),
+        fps: source_rate(&clip.channels.iter().collect::<Vec<_>>()),
     }
-}
-
-/// One over the most frequent distance of neighbouring keys, to a tenth of a millisecond; the shorter of two that are as frequent.
-fn key_rate(clip: &Clip) -> Option<f64> {
-    let mut distances: BTreeMap<u64, (usize, f64)> = BTreeMap::new();
-    for channel in &clip.channels {
-        for pair in channel.times.windows(2) {
-            let distance = f64::from(pair[1]) - f64::from(pair[0]);
-            if distance > 0.0 {
-                // The mean of a bin is nearer to the exporter's rate than any of its members.
-                let (count, sum) = distances.entry((distance * 1e4).round() as u64).or_default();
-                (*count, *sum) = (*count + 1, *sum + distance);
-            }
-        }
-    }
-    let (count, sum) = distances.into_values().rev().max_by_key(|(count, _)| *count)?;
-    Some(count as f64 / sum)
 }
 
 /// Share of the vertices whose first set of influences holds over 95 % of the weight.
@@ -251,7 +235,7 @@ mod tests {
             channel(&[0.5, 0.75, 1.0, 2.0], Interpolation::Linear),
             channel(&[0.5, 1.5], Interpolation::Linear),
         ];
-        let clip = survey_clip(&Clip { name: None, animation: 3, channels });
+        let clip = survey_clip(&Clip { name: None, animation: 3, channels }, String::new());
         assert_eq!((clip.start, clip.length, clip.keys, clip.channels), (0.5, 1.5, 7, 3));
         assert_eq!(clip.interpolations, BTreeMap::from([("LINEAR", 2), ("STEP", 1)]));
         assert_eq!(clip.fps, Some(4.0));
@@ -259,9 +243,9 @@ mod tests {
 
     #[test]
     fn clips_of_one_key_or_none_have_no_length() {
-        let one = survey_clip(&Clip { name: None, animation: 0, channels: vec![channel(&[1.5], Interpolation::Step)] });
+        let one = survey_clip(&Clip { name: None, animation: 0, channels: vec![channel(&[1.5], Interpolation::Step)] }, String::new());
         assert_eq!((one.start, one.length, one.fps), (1.5, 0.0, None));
-        let none = survey_clip(&Clip { name: None, animation: 0, channels: Vec::new() });
+        let none = survey_clip(&Clip { name: None, animation: 0, channels: Vec::new() }, String::new());
         assert_eq!((none.start, none.length, none.keys), (0.0, 0.0, 0));
     }
 
