@@ -8,8 +8,10 @@ use std::path::Path;
 use std::process::Stdio;
 
 use assert_cmd::Command;
+use base64::Engine;
 use serde_json::Value;
 use tempfile::TempDir;
+use vatbake::Report;
 
 /// A folder of small files, of which none is a model.
 fn tree(files: &[&str]) -> TempDir {
@@ -20,6 +22,42 @@ fn tree(files: &[&str]) -> TempDir {
         std::fs::write(path, b"not a model").expect("a file");
     }
     dir
+}
+
+/// A triangle that moves by 1 m along x within a second, as JSON without side files; `still` adds a clip in which it stays.
+fn triangle(still: bool) -> String {
+    let floats = [0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0, /* times */ 0.0, 1.0, /* moves */ 0.0, 0.0, 0.0, 1.0, 0.0, 0.0];
+    let floats = floats.into_iter().chain([5.0, 0.0, 0.0, 5.0, 0.0, 0.0]); // stays
+    let bytes: Vec<u8> = floats.flat_map(f32::to_le_bytes).collect();
+    let uri = format!("data:application/octet-stream;base64,{}", base64::engine::general_purpose::STANDARD.encode(&bytes));
+    let accessor = |offset: usize, count: usize, kind: &str| serde_json::json!({ "bufferView": 0, "byteOffset": offset, "componentType": 5126, "count": count, "type": kind });
+    let mut accessors = vec![accessor(0, 3, "VEC3"), accessor(36, 2, "SCALAR"), accessor(44, 2, "VEC3"), accessor(68, 2, "VEC3")];
+    (accessors[0]["min"], accessors[0]["max"]) = (serde_json::json!([0.0, 0.0, 0.0]), serde_json::json!([1.0, 2.0, 0.0]));
+    (accessors[1]["min"], accessors[1]["max"]) = (serde_json::json!([0.0]), serde_json::json!([1.0]));
+    let clip = |name: &str, output: u32| {
+        serde_json::json!({
+            "name": name,
+            "channels": [{ "sampler": 0, "target": { "node": 0, "path": "translation" } }],
+            "samplers": [{ "input": 1, "output": output }],
+        })
+    };
+    let animations = if still { vec![clip("Move", 2), clip("Stay", 3)] } else { vec![clip("Move", 2)] };
+    let json = serde_json::json!({
+        "asset": { "version": "2.0" },
+        "scene": 0, "scenes": [{ "nodes": [0] }], "nodes": [{ "mesh": 0 }],
+        "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0 } }] }],
+        "animations": animations,
+        "buffers": [{ "byteLength": bytes.len(), "uri": uri }], "bufferViews": [{ "buffer": 0, "byteLength": bytes.len() }], "accessors": accessors,
+    });
+    json.to_string()
+}
+
+/// The same as a GLB without a binary chunk.
+fn triangle_glb(still: bool) -> Vec<u8> {
+    let mut json = triangle(still).into_bytes();
+    json.resize(json.len().next_multiple_of(4), b' ');
+    let words = [0x4654_6c67, 2, json.len() as u32 + 20, json.len() as u32, 0x4e4f_534a];
+    words.into_iter().flat_map(u32::to_le_bytes).chain(json).collect()
 }
 
 /// The program in `folder`, with nothing of the caller's environment that changes what it says.
@@ -218,4 +256,124 @@ fn a_closed_pipe_is_no_panic() {
         let output = command.args(words).stdout(writer).stderr(Stdio::piped()).spawn().and_then(|c| c.wait_with_output()).expect("runs");
         assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""), "{words:?}");
     }
+}
+
+/// What a bake of these names leaves in `folder`.
+fn set(folder: &str, name: &str) -> Vec<String> {
+    [".vat.json", "_vat.glb", "_vat_normal.png", "_vat_position.png"].map(|end| format!("{folder}/{name}{end}")).into()
+}
+
+#[test]
+fn a_bake_ends_with_one_line_and_its_files() {
+    let dir = tree(&[]);
+    std::fs::write(dir.path().join("tri.gltf"), triangle(false)).expect("a model");
+    let (code, stdout, stderr) = answer(dir.path(), "bake tri.gltf --device cpu");
+    assert_eq!(code, 0, "{stderr}");
+    let threads = stdout.split_once("twin (").and_then(|(_, rest)| rest.split_once(')')).expect("the device").0.to_string();
+    insta::assert_snapshot!("bake", format!("{}\n{stderr}", stdout.replace(&threads, "N threads")));
+    let mut wanted = set("tri_vat", "tri");
+    wanted.insert(0, "tri.gltf".into());
+    assert_eq!(files(dir.path()), wanted);
+    let (code, stdout, stderr) = answer(dir.path(), "bake tri.gltf --device cpu -q");
+    assert_eq!((code, stdout.as_str(), stderr.as_str()), (0, "", ""), "quiet, over an earlier bake");
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let dir = tree(&[]);
+    std::fs::write(dir.path().join("tri.gltf"), triangle(false)).expect("a model");
+    let (code, stdout, _) = answer(dir.path(), "bake tri.gltf --device cpu -n --timings");
+    assert!(code == 0 && stdout.contains("(dry run, nothing was written)") && stdout.contains("\ntotal "), "{stdout}");
+    assert_eq!(files(dir.path()), ["tri.gltf"]);
+}
+
+#[test]
+fn reports_are_json() {
+    let dir = tree(&[]);
+    std::fs::write(dir.path().join("tri.gltf"), triangle(false)).expect("a model");
+    let (code, stdout, stderr) = answer(dir.path(), "bake tri.gltf --device cpu --json");
+    let report: Report = serde_json::from_str(&stdout).expect("a report");
+    assert_eq!((code, report.name.as_str(), report.frame_count, report.files.len()), (0, "tri", 31, 4));
+    assert!(stderr.contains("tri: 1 clip, 31 frames, 3 vertices"), "the closing line: {stderr}");
+    let (code, stdout, _) = answer(dir.path(), "bake tri.gltf bad.gltf --device cpu --json -n");
+    let array = json(&stdout);
+    assert_eq!((code, &array[0]["name"], &array[1]["exit"]), (1, &"tri".into(), &1.into()));
+}
+
+#[test]
+fn warnings_end_a_strict_bake() {
+    let dir = tree(&["bad.gltf"]);
+    std::fs::write(dir.path().join("tri.gltf"), triangle(true)).expect("a model");
+    std::fs::write(dir.path().join("clean.gltf"), triangle(false)).expect("a model");
+    let (code, _, stderr) = answer(dir.path(), "bake tri.gltf --device cpu");
+    assert!(code == 0 && stderr.contains("warning: [nothing-moves]"), "{stderr}");
+    let (code, stdout, stderr) = answer(dir.path(), "bake tri.gltf --device cpu --strict -o strict");
+    assert_eq!((code, stdout.as_str()), (3, ""), "{stderr}");
+    assert!(stderr.starts_with("error: 1 warning under --strict") && stderr.contains("Stay"), "{stderr}");
+    assert!(!dir.path().join("strict").exists());
+    assert_eq!(answer(dir.path(), "bake clean.gltf --device cpu --strict").0, 0, "notes are no warnings");
+    assert_eq!(answer(dir.path(), "bake clean.gltf tri.gltf --device cpu --strict -n").0, 3);
+    assert_eq!(answer(dir.path(), "bake bad.gltf tri.gltf --device cpu --strict -n").0, 1);
+}
+
+#[test]
+fn equal_stems_and_standard_input_have_names_of_their_own() {
+    let dir = tree(&[]);
+    std::fs::write(dir.path().join("tri.gltf"), triangle(false)).expect("a model");
+    std::fs::write(dir.path().join("tri.glb"), triangle_glb(false)).expect("a model");
+    let (code, _, stderr) = answer(dir.path(), "bake tri.gltf tri.glb --device cpu -o out");
+    assert_eq!(code, 0, "{stderr}");
+    let output = vatbake(dir.path(), "bake - --device cpu -o out --name piped").write_stdin(triangle_glb(false)).output().expect("runs");
+    assert_eq!(output.status.code(), Some(0));
+    let wanted: Vec<_> = ["piped", "tri_glb", "tri_gltf"].into_iter().flat_map(|name| set("out", name)).collect();
+    assert_eq!(files(dir.path())[..12], wanted);
+}
+
+#[test]
+fn a_batch_keeps_the_tree() {
+    let dir = tree(&["in/b/bad.glb"]);
+    std::fs::create_dir_all(dir.path().join("in/a")).expect("folders");
+    for name in ["in/tri.gltf", "in/a/tri.gltf", "in/b/tri.gltf"] {
+        std::fs::write(dir.path().join(name), triangle(true)).expect("a model");
+    }
+    std::fs::write(dir.path().join("in/list.txt"), "# two\na/tri.gltf\n\ntri.gltf\n").expect("a list");
+    let (code, stdout, stderr) = answer(dir.path(), "bake --batch in -o out --device cpu");
+    assert_eq!(code, 1, "{stderr}");
+    insta::assert_snapshot!("batch", stdout);
+    let wanted: Vec<_> = ["out", "out/a", "out/b"].into_iter().flat_map(|folder| set(folder, "tri")).collect();
+    let mut written: Vec<_> = files(dir.path()).into_iter().filter(|f| f.starts_with("out")).collect();
+    written.sort_by_key(|f| f.rsplit_once('/').map(|(folder, name)| (folder.to_string(), name.to_string())));
+    assert_eq!(written, wanted);
+    let (code, stdout, _) = answer(dir.path(), "bake --batch in/list.txt -o listed --device cpu --json");
+    assert_eq!((code, json(&stdout).as_array().map(Vec::len)), (0, Some(2)));
+    assert!(dir.path().join("listed/a/tri.vat.json").is_file() && dir.path().join("listed/tri.vat.json").is_file());
+    assert_eq!(answer(dir.path(), "bake --batch in/a -o strict --device cpu --strict").0, 3);
+    // What was written is no input: the batch of everything still finds four models and the bad one.
+    let (_, stdout, _) = answer(dir.path(), "bake --batch . -o again --device cpu -n --json");
+    assert_eq!(json(&stdout).as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn inspect_shows_the_model() {
+    let dir = tree(&[]);
+    std::fs::write(dir.path().join("tri.gltf"), triangle(true)).expect("a model");
+    let (code, stdout, stderr) = answer(dir.path(), "inspect tri.gltf");
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    insta::assert_snapshot!("inspect", stdout);
+    let (code, stdout, _) = answer(dir.path(), "inspect tri.gltf --json");
+    let object = json(&stdout);
+    assert_eq!(
+        (code, &object["vertices"], &object["bake"]["frame_count"], &object["clips"][1]["name"]),
+        (0, &3.into(), &62.into(), &"Stay".into())
+    );
+    assert_eq!(files(dir.path()), ["tri.gltf"]);
+}
+
+#[test]
+fn devices_end_with_the_twin() {
+    let (code, stdout, _) = answer(tree(&[]).path(), "devices --json");
+    let list = json(&stdout);
+    let list = list.as_array().expect("an array");
+    assert_eq!((code, list.last().map(|d| d["kind"].clone())), (0, Some("cpu".into())));
+    assert_eq!(list.iter().filter(|d| d["auto"] == true).count(), 1);
 }

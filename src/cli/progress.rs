@@ -20,7 +20,7 @@ pub fn watch_interrupts() {
         if CANCELLED.swap(true, Ordering::SeqCst) {
             std::process::exit(i32::from(Exit::Failed.code()));
         }
-        say("stopping; press Ctrl-C again to stop at once");
+        say("\nstopping; press Ctrl-C again to stop at once");
     };
     if let Err(error) = ctrlc::set_handler(handler) {
         log::warn!("Ctrl-C ends the program at once: {error}");
