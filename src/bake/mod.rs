@@ -14,7 +14,8 @@ pub use device::devices;
 use crate::encode::{Encoding, FLAT, NormalMode, Texel};
 use crate::options::{Format, Normals, Options, Position, Request, Rest};
 use crate::output::glb::{MeshFile, MeshWritten, write_mesh};
-use crate::output::set::{Set, safe_name};
+use crate::output::name::safe_name;
+use crate::output::set::Set;
 use crate::output::sidecar;
 use crate::plan::build::build_mesh;
 use crate::plan::chunks::{ChunkLimits, cut_texture};
@@ -90,7 +91,10 @@ pub fn bake(request: &Request, progress: &mut dyn Progress) -> Result<Report> {
     if let Some(mut set) = set {
         let sidecar_name = format!("{name}.vat.json");
         let sidecar = describe::sidecar(&scene, &planned, options, &outcome, &mesh, &name, &warnings);
-        sidecar::write(&sidecar, &mut set.file(&sidecar_name)?)?;
+        let mut file = set.file(&sidecar_name)?;
+        let path = file.path().to_path_buf();
+        sidecar::write(&sidecar, &mut file, &path)?;
+        drop(file);
         if progress.is_cancelled() {
             return Err(Error::Interrupted);
         }

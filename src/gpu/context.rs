@@ -66,12 +66,12 @@ impl Context {
         Ok(Self { device, queue, description, limits, failure })
     }
 
-    /// A buffer of at least 4 bytes: an empty binding is not allowed.
+    /// A buffer of at least 64 bytes: a binding holds at least one element of its array, even where nothing reads it.
     ///
     /// # Errors
     /// [`Error::Device`] where it is larger than the device allows.
     pub fn buffer(&self, label: &str, bytes: u64, usage: BufferUsages) -> Result<Buffer> {
-        let size = bytes.max(4).next_multiple_of(4);
+        let size = bytes.max(64).next_multiple_of(4);
         let most = if usage.contains(BufferUsages::STORAGE) {
             self.limits.max_storage_buffer_binding_size.min(self.limits.max_buffer_size)
         } else {

@@ -2,9 +2,12 @@
 
 pub mod exr;
 pub mod glb;
+pub mod name;
 pub mod png;
 pub mod set;
 pub mod sidecar;
+
+mod json;
 
 /// Adds samples of `size` bytes, given in native byte order, to a checksum that is defined over little-endian ones.
 fn update_crc32(hasher: &mut crc32fast::Hasher, native: &[u8], size: usize) {

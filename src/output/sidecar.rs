@@ -3,12 +3,13 @@
 //! The structures mirror format.md ("The sidecar") field by field, in its order; their comments are the descriptions of the
 //! schema. Numbers are f32 and are written in the shortest form that parses back to the same f32.
 
-use std::io::{self, Write};
+use std::io::Write;
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::ser::Formatter;
 
+use super::json::Lines;
 use crate::options::{Format, Rest};
 use crate::warning::Warning;
 use crate::{Error, Result};
@@ -22,6 +23,7 @@ pub struct Sidecar {
     /// Always `vatbake`.
     pub format: Name,
     /// Version of the format; a change of meaning raises it.
+    #[schemars(extend("const" = VERSION))]
     pub version: u32,
     /// The program that wrote it.
     pub generator: String,
@@ -389,17 +391,19 @@ pub fn schema() -> serde_json::Value {
 }
 
 /// Writes a sidecar, with arrays of numbers on one line, and a line feed at the end. A number that is not finite is an error.
-pub fn write(sidecar: &Sidecar, out: &mut dyn Write) -> Result<()> {
+/// `path` is for messages.
+pub fn write(sidecar: &Sidecar, out: &mut dyn Write, path: &Path) -> Result<()> {
+    let fault = |text: String| Error::Bake(format!("the sidecar {text}: {}", path.display()));
     let mut text = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut text, Lines::default());
-    sidecar.serialize(&mut serializer).map_err(|e| Error::Bake(format!("the sidecar cannot be written: {e}")))?;
+    sidecar.serialize(&mut serializer).map_err(|e| fault(format!("cannot be written ({e})")))?;
     text.push(b'\n');
     // JSON has no NaN and no infinity (they come out as null), and what is written must read back as it was.
-    let back = read(&text).map_err(|e| Error::Bake(format!("the sidecar would hold a value that is not a number ({e})")))?;
+    let back = read(&text).map_err(|e| fault(format!("would hold a value that is not a number ({e})")))?;
     if back != *sidecar {
-        return Err(Error::Bake("the sidecar would not read back as it was written".into()));
+        return Err(fault("would not read back as it was written".into()));
     }
-    out.write_all(&text).map_err(Error::io("write the sidecar", &sidecar.source.file))
+    out.write_all(&text).map_err(Error::io("write the sidecar", path))
 }
 
 /// Reads a sidecar.
@@ -422,245 +426,5 @@ pub fn read(bytes: &[u8]) -> Result<Sidecar> {
         .map_err(|e| Error::Bake(format!("the sidecar is broken at {}: {}; bake again", e.path(), e.inner())))
 }
 
-/// Two spaces a level, every value on a line of its own but numbers in arrays.
-#[derive(Debug, Default)]
-struct Lines {
-    level: usize,
-    /// Whether the innermost object or array has had a value on a line of its own.
-    broken: bool,
-    /// An array's value is due and has not told its type yet.
-    due: Option<Due>,
-}
-
-/// Place of a value in an array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Due {
-    First,
-    Later,
-}
-
-impl Lines {
-    fn new_line<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.broken = true;
-        out.write_all(b"\n")?;
-        (0..self.level).try_for_each(|_| out.write_all(b"  "))
-    }
-
-    /// Before anything that is not a number.
-    fn settle<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        match self.due.take() {
-            None => return Ok(()),
-            Some(Due::First) => {}
-            Some(Due::Later) => out.write_all(b",")?,
-        }
-        self.new_line(out)
-    }
-
-    /// Before a number.
-    fn settle_number<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        if self.due.take() == Some(Due::Later) { out.write_all(b", ") } else { Ok(()) }
-    }
-
-    fn open<W: ?Sized + Write>(&mut self, out: &mut W, bracket: &[u8]) -> io::Result<()> {
-        self.settle(out)?;
-        self.level += 1;
-        self.broken = false;
-        out.write_all(bracket)
-    }
-
-    fn close<W: ?Sized + Write>(&mut self, out: &mut W, bracket: &[u8]) -> io::Result<()> {
-        self.level -= 1;
-        if self.broken {
-            self.new_line(out)?;
-        }
-        // What is around it stands on several lines, since this stood on one of its own.
-        self.broken = true;
-        out.write_all(bracket)
-    }
-}
-
-/// Numbers of each type, as the default formatter writes them.
-macro_rules! numbers {
-    ($($name:ident: $type:ty),*) => { $(
-        fn $name<W: ?Sized + Write>(&mut self, out: &mut W, value: $type) -> io::Result<()> {
-            self.settle_number(out)?;
-            serde_json::ser::CompactFormatter.$name(out, value)
-        }
-    )* };
-}
-
-impl Formatter for Lines {
-    numbers!(write_f32: f32, write_f64: f64, write_u8: u8, write_u32: u32, write_u64: u64, write_i32: i32, write_i64: i64);
-
-    fn write_null<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.settle(out)?;
-        out.write_all(b"null")
-    }
-    fn write_bool<W: ?Sized + Write>(&mut self, out: &mut W, value: bool) -> io::Result<()> {
-        self.settle(out)?;
-        out.write_all(if value { b"true" } else { b"false" })
-    }
-    fn begin_string<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.settle(out)?;
-        out.write_all(b"\"")
-    }
-    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.open(out, b"[")
-    }
-    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.close(out, b"]")
-    }
-    fn begin_array_value<W: ?Sized + Write>(&mut self, _: &mut W, first: bool) -> io::Result<()> {
-        self.due = Some(if first { Due::First } else { Due::Later });
-        Ok(())
-    }
-    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.open(out, b"{")
-    }
-    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.close(out, b"}")
-    }
-    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        if !first {
-            out.write_all(b",")?;
-        }
-        self.new_line(out)
-    }
-    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        out.write_all(b": ")
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::warning::{Code, Level};
-
-    fn sample() -> Sidecar {
-        let unit_box = Bounds { min: [-0.1, 0.0, -1.0], max: [0.1, 1.5, 16777217.0] };
-        let texture = |role, encoding, range: Option<[f32; 3]>, unit| Texture {
-            role,
-            file: format!("Fox_vat_{role:?}.png").to_lowercase(),
-            pixel: Pixel::Rgba16Unorm,
-            upload: Pixel::Rgba16Unorm.upload(),
-            encoding,
-            scale: range,
-            bias: range.map(|r| r.map(|v| -v)),
-            gpu_bytes: 2_267_136,
-            crc32: "9d0b3a7c".into(),
-            error: Deviation { max: 4.6e-4, rms: 2.1e-4, unit },
-        };
-        Sidecar {
-            format: Name::Vatbake,
-            version: VERSION,
-            generator: "vatbake 0.1.0".into(),
-            source: Source { file: "Fox.glb".into(), sha256: "00ff".into(), scene: 0 },
-            space: Space::scaled(1.0),
-            rest: Rest::Shown,
-            vertex_count: 1728,
-            frame_count: 162,
-            layout: Layout { width: 1728, height: 164, blocks: 1, order: Order::BlockMajor, first_row: FirstRow::Top },
-            textures: vec![
-                texture(Role::Position, Encoding::OffsetUnorm, Some([51.2, 40.1, 1.0e-7]), Unit::Metre),
-                texture(Role::Normal, Encoding::UnitUnorm, None, Unit::Degree),
-            ],
-            mesh: Mesh {
-                file: "Fox_vat.glb".into(),
-                sha256: "11ee".into(),
-                lookup: Lookup { texcoord: 1, lanes: 1024, groups: 2 },
-                parts: vec![Part {
-                    node: 1,
-                    node_name: None,
-                    mesh: 0,
-                    primitive: 0,
-                    material: Some(0),
-                    skin: None,
-                    first_vertex: 0,
-                    vertex_count: 1728,
-                    first_index: 0,
-                    index_count: 1728,
-                }],
-            },
-            clips: vec![Clip {
-                name: Some("Survey".into()),
-                animation: Some(0),
-                first_frame: 0,
-                frame_count: 104,
-                fps: 30.146_341,
-                start: 0.0,
-                length: 3.416_666_7,
-                looping: Loop::Closed,
-                stepped: false,
-                bounds: unit_box,
-                largest_displacement: 38.2,
-            }],
-            bounds: unit_box,
-            warnings: vec![],
-        }
-    }
-
-    fn text(sidecar: &Sidecar) -> String {
-        let mut out = Vec::new();
-        write(sidecar, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
-    }
-
-    #[test]
-    fn is_written_as_documented() {
-        insta::assert_snapshot!(text(&sample()));
-    }
-
-    #[test]
-    fn reads_back_to_the_same_bits() {
-        let mut sidecar = sample();
-        sidecar.clips[0].name = None;
-        sidecar.textures[0].scale = Some([f32::MIN_POSITIVE, 0.1 + 0.2, f32::from_bits(1)]);
-        let warning = Warning { code: Code::ZeroWeights, level: Level::Warning, count: 2, message: "a \"b\"\n".into() };
-        sidecar.warnings.push(warning);
-        assert_eq!(read(text(&sidecar).as_bytes()).unwrap(), sidecar);
-    }
-
-    #[test]
-    fn numbers_that_are_not_finite_are_refused() {
-        for value in [f32::NAN, f32::INFINITY] {
-            let mut sidecar = sample();
-            sidecar.clips[0].bounds.max[1] = value;
-            let error = write(&sidecar, &mut Vec::new()).unwrap_err().to_string();
-            assert!(error.contains("clips[0].bounds.max[1]"), "{error}");
-            let mut sidecar = sample();
-            sidecar.textures[0].bias = Some([0.0, 0.0, value]);
-            assert!(write(&sidecar, &mut Vec::new()).is_err());
-        }
-    }
-
-    #[test]
-    fn unknown_fields_pass_and_other_versions_do_not() {
-        let json = text(&sample());
-        let more = json.replacen('{', "{\n  \"later\": { \"x\": [1] },", 1);
-        assert_eq!(read(more.as_bytes()).unwrap(), sample());
-        let newer = json.replace("\"version\": 1", "\"version\": 2");
-        assert!(read(newer.as_bytes()).unwrap_err().to_string().contains("version 2"));
-        let broken = json.replace("\"width\": 1728", "\"width\": \"wide\"");
-        assert!(read(broken.as_bytes()).unwrap_err().to_string().contains("layout.width"));
-        assert!(read(b"{}").unwrap_err().to_string().contains("not a sidecar"));
-    }
-
-    #[test]
-    fn schema_describes_every_field_and_allows_more() {
-        let schema = schema();
-        assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
-        assert!(schema.get("$id").is_none());
-        let definitions = schema["$defs"].as_object().unwrap().values().chain([&schema]);
-        let objects: Vec<_> = definitions.filter(|d| d["type"] == "object").collect();
-        assert!(objects.len() > 10);
-        for object in objects {
-            assert!(object.get("additionalProperties").is_none(), "{object}");
-            for (name, field) in object["properties"].as_object().unwrap() {
-                assert!(field.get("description").is_some(), "{name} of {object}");
-            }
-        }
-        let written: serde_json::Value = serde_json::from_str(&text(&sample())).unwrap();
-        let named: Vec<_> = schema["properties"].as_object().unwrap().keys().collect();
-        assert_eq!(named, written.as_object().unwrap().keys().collect::<Vec<_>>());
-    }
-}
+mod tests;

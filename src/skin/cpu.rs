@@ -85,25 +85,10 @@ impl Backend for Cpu {
                     None => chunk.frames.clone().map(|_| &mut [][..]).collect(),
                 };
                 let rows = position.as_mut().par_chunks_exact_mut(row_bytes).zip(normals).enumerate();
+                let (rest, e) = (job.rest, encoding);
                 let work = rows.map(|(frame, (position, normal))| match encoding.texel {
-                    Texel::Uint => skin_uint(
-                        &twin,
-                        frame,
-                        vertices.clone(),
-                        job.rest,
-                        encoding,
-                        bytemuck::cast_slice_mut(position),
-                        bytemuck::cast_slice_mut(normal),
-                    ),
-                    Texel::Float => skin_float(
-                        &twin,
-                        frame,
-                        vertices.clone(),
-                        job.rest,
-                        encoding,
-                        bytemuck::cast_slice_mut(position),
-                        bytemuck::cast_slice_mut(normal),
-                    ),
+                    Texel::Uint => skin_uint(&twin, frame, vertices.clone(), rest, e, texels(position), texels(normal)),
+                    Texel::Float => skin_float(&twin, frame, vertices.clone(), rest, e, texels(position), texels(normal)),
                 });
                 work.collect::<Vec<_>>()
             });
@@ -114,6 +99,11 @@ impl Backend for Cpu {
         }
         Ok(measured)
     }
+}
+
+/// A row of the pool's memory as texels; nothing stays nothing, whatever its address.
+fn texels<T: bytemuck::Pod>(row: &mut [u8]) -> &mut [T] {
+    if row.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(row) }
 }
 
 /// Twin of `bounds`, one frame at a time.

@@ -7,24 +7,12 @@ use gltf::json::accessor::{Accessor, ComponentType, Type};
 use gltf::json::validation::Checked;
 
 use super::document::{Document, missing};
+use super::elements::{Elements, unsigned};
 use crate::Fault;
 use crate::scene::Component;
 use crate::warning::{Code, Warnings};
 
 const DAMAGED: &str = "the file is damaged; export the model again";
-
-/// The elements of an accessor, tightly packed and little-endian.
-#[derive(Debug)]
-pub(super) struct Elements<'a> {
-    pub(super) pointer: String,
-    pub(super) component: Component,
-    pub(super) normalized: bool,
-    /// Components an element: 1 to 4, 9 or 16.
-    pub(super) components: usize,
-    pub(super) kind: Type,
-    pub(super) count: usize,
-    pub(super) bytes: Cow<'a, [u8]>,
-}
 
 /// Shape of one element in its buffer.
 #[derive(Debug, Clone, Copy)]
@@ -72,9 +60,7 @@ pub(super) fn read<'a>(doc: &'a Document<'_>, index: usize, at: &str, warnings: 
     if accessor.count.0 == 0 {
         return Err(Fault::new(pointer, "`count` is 0, wanted at least 1", DAMAGED));
     }
-    // Decoded data is at most four bytes a component.
     let components = shape.columns * shape.rows;
-    doc.reserve(accessor.count.0.checked_mul(components as u64 * 4), &pointer)?;
     let count = usize::try_from(accessor.count.0).map_err(|_| Fault::new(&pointer, "`count` is too large", DAMAGED))?;
     let bytes = gather_base(doc, accessor, shape, count, &pointer, warnings)?;
     let bytes = substitute(doc, accessor, shape, count, bytes, &pointer, warnings)?;
@@ -90,7 +76,12 @@ fn gather_base<'a>(
     pointer: &str,
     warnings: &mut Warnings,
 ) -> Result<Cow<'a, [u8]>, Fault> {
-    let Some(view) = accessor.buffer_view else { return Ok(Cow::Owned(vec![0; count * shape.packed()])) };
+    // Decoded data is at most four bytes a component.
+    let reserve = || doc.reserve(count as u64, (shape.columns * shape.rows * 4) as u64, pointer);
+    let Some(view) = accessor.buffer_view else {
+        reserve()?;
+        return Ok(Cow::Owned(vec![0; count * shape.packed()]));
+    };
     let bytes = doc.view(view.value(), pointer)?;
     let offset = accessor.byte_offset.unwrap_or_default().0;
     let stride = doc.root.buffer_views.get(view.value()).and_then(|v| v.byte_stride).map_or(0, |s| s.0 as u64);
@@ -100,7 +91,9 @@ fn gather_base<'a>(
             format!("{{count}} accessors stand at offsets that their types do not allow (first: {pointer}); they were read all the same")
         });
     }
-    gather(bytes, offset, stride, shape, count, pointer)
+    let elements = gather(bytes, offset, stride, shape, count, pointer)?;
+    reserve()?;
+    Ok(elements)
 }
 
 /// Picks `count` elements out of bytes.
@@ -170,8 +163,8 @@ fn substitute<'a>(
     for (index, value) in unsigned(index_component, &indices).into_iter().zip(values.chunks_exact(size)) {
         ascending &= last.is_none_or(|last| last < index);
         last = Some(index);
-        let start = index as usize * size;
-        let Some(place) = bytes.get_mut(start..start + size) else {
+        let place = (index as usize).checked_mul(size).and_then(|start| bytes.get_mut(start..start.checked_add(size)?));
+        let Some(place) = place else {
             return Err(Fault::new(
                 format!("{pointer}/indices"),
                 format!("sparse index {index}, the accessor has {count} elements"),
@@ -184,95 +177,6 @@ fn substitute<'a>(
         format!("{{count}} departures from the specification were mended, the first: sparse indices do not ascend at {pointer}")
     });
     Ok(Cow::Owned(bytes))
-}
-
-impl Elements<'_> {
-    /// All components as floats: integers normalised where the accessor says so (3.6.2.2), infinities and NaN refused.
-    pub(super) fn floats(&self) -> Result<Vec<f32>, Fault> {
-        let bytes = &*self.bytes;
-        let normalized = self.normalized;
-        let values: Vec<f32> = match self.component {
-            Component::I8 if normalized => bytes.iter().map(|&b| (f32::from(b as i8) / 127.0).max(-1.0)).collect(),
-            Component::U8 if normalized => bytes.iter().map(|&b| f32::from(b) / 255.0).collect(),
-            Component::I16 if normalized => pairs(bytes).map(|b| (f32::from(i16::from_le_bytes(b)) / 32767.0).max(-1.0)).collect(),
-            Component::U16 if normalized => pairs(bytes).map(|b| f32::from(u16::from_le_bytes(b)) / 65535.0).collect(),
-            Component::I8 => bytes.iter().map(|&b| f32::from(b as i8)).collect(),
-            Component::U8 => bytes.iter().map(|&b| f32::from(b)).collect(),
-            Component::I16 => pairs(bytes).map(|b| f32::from(i16::from_le_bytes(b))).collect(),
-            Component::U16 => pairs(bytes).map(|b| f32::from(u16::from_le_bytes(b))).collect(),
-            Component::U32 => fours(bytes).map(|b| u32::from_le_bytes(b) as f32).collect(),
-            Component::F32 => fours(bytes).map(f32::from_le_bytes).collect(),
-        };
-        if self.component == Component::F32 {
-            self.check_finite(&values)?;
-        }
-        Ok(values)
-    }
-
-    /// Floats as they are, NaN and infinities with them.
-    pub(super) fn floats_unchecked(&self) -> Result<Vec<f32>, Fault> {
-        if self.component == Component::F32 { Ok(fours(&self.bytes).map(f32::from_le_bytes).collect()) } else { self.floats() }
-    }
-
-    /// Refuses NaN and infinities in data that is carried as bytes.
-    pub(super) fn check(&self) -> Result<(), Fault> {
-        if self.component == Component::F32 {
-            self.check_finite(&fours(&self.bytes).map(f32::from_le_bytes).collect::<Vec<_>>())?;
-        }
-        Ok(())
-    }
-
-    fn check_finite(&self, values: &[f32]) -> Result<(), Fault> {
-        let Some(i) = values.iter().position(|v| !v.is_finite()) else { return Ok(()) };
-        let problem =
-            format!("component {} of element {} is {}, wanted a finite number", i % self.components, i / self.components, values[i]);
-        Err(Fault::new(&self.pointer, problem, "correct the value or export the model again"))
-    }
-
-    /// Vectors of `N` floats. The caller has checked the type.
-    pub(super) fn vectors<const N: usize>(&self) -> Result<Vec<[f32; N]>, Fault> {
-        Ok(self.floats()?.as_chunks::<N>().0.to_vec())
-    }
-
-    /// Unsigned integers, whatever their size.
-    pub(super) fn unsigned(&self) -> Vec<u32> {
-        unsigned(self.component, &self.bytes)
-    }
-
-    /// "normalized VEC3 of U8", for messages.
-    pub(super) fn describe(&self) -> String {
-        let normalized = if self.normalized { "normalized " } else { "" };
-        format!("{normalized}{} of {:?}", type_name(self.kind), self.component)
-    }
-}
-
-/// glTF's name of an element type.
-pub(super) fn type_name(kind: Type) -> &'static str {
-    match kind {
-        Type::Scalar => "SCALAR",
-        Type::Vec2 => "VEC2",
-        Type::Vec3 => "VEC3",
-        Type::Vec4 => "VEC4",
-        Type::Mat2 => "MAT2",
-        Type::Mat3 => "MAT3",
-        Type::Mat4 => "MAT4",
-    }
-}
-
-fn unsigned(component: Component, bytes: &[u8]) -> Vec<u32> {
-    match component {
-        Component::I8 | Component::U8 => bytes.iter().map(|&b| u32::from(b)).collect(),
-        Component::I16 | Component::U16 => pairs(bytes).map(|b| u32::from(u16::from_le_bytes(b))).collect(),
-        Component::U32 | Component::F32 => fours(bytes).map(u32::from_le_bytes).collect(),
-    }
-}
-
-fn pairs(bytes: &[u8]) -> impl Iterator<Item = [u8; 2]> {
-    bytes.as_chunks::<2>().0.iter().copied()
-}
-
-fn fours(bytes: &[u8]) -> impl Iterator<Item = [u8; 4]> {
-    bytes.as_chunks::<4>().0.iter().copied()
 }
 
 fn component_of(component: ComponentType) -> Component {
@@ -323,20 +227,5 @@ mod tests {
         let shape = shape_of(Component::U8, Type::Mat3);
         let bytes = [1, 2, 3, 0, 4, 5, 6, 0, 7, 8, 9];
         assert_eq!(*gather(&bytes, 0, 0, shape, 1, "").unwrap(), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    }
-
-    #[test]
-    fn integers_are_normalised_as_the_specification_says() {
-        let floats = |component, normalized, bytes: &[u8]| {
-            let count = bytes.len() / component.size();
-            let bytes = Cow::Owned(bytes.to_vec());
-            Elements { pointer: String::new(), component, normalized, components: 1, kind: Type::Scalar, count, bytes }.floats().unwrap()
-        };
-        assert_eq!(floats(Component::I8, true, &[127, 128, 129, 0]), [1.0, -1.0, -1.0, 0.0]);
-        assert_eq!(floats(Component::U8, true, &[255, 51]), [1.0, 0.2]);
-        assert_eq!(floats(Component::I16, true, &[0xFF, 0x7F, 0, 0x80]), [1.0, -1.0]);
-        assert_eq!(floats(Component::U16, true, &[0xFF, 0xFF]), [1.0]);
-        assert_eq!(floats(Component::I8, false, &[128]), [-128.0]);
-        assert_eq!(floats(Component::U16, false, &[1, 2]), [513.0]);
     }
 }

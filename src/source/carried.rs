@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::document::Document;
+use super::uri;
 use crate::Fault;
 use crate::scene::{Carried, Image};
 use crate::warning::{Code, Warnings};
@@ -64,7 +65,6 @@ fn read_image(doc: &Document<'_>, mut json: Map<String, Value>, index: usize, lo
     let uri = json.remove("uri").and_then(|v| v.as_str().map(str::to_owned));
     let view = json.remove("bufferView").and_then(|v| v.as_u64());
     let declared = json.get("mimeType").and_then(Value::as_str).map(str::to_owned);
-    let is_data = uri.as_deref().is_some_and(|u| u.get(..5).is_some_and(|s| s.eq_ignore_ascii_case("data:")));
     let found = match (&uri, view) {
         (Some(uri), _) => doc.load(uri, &pointer).map(|loaded| (loaded.bytes, loaded.mime_type)),
         (None, Some(view)) => doc.view(usize::try_from(view).unwrap_or(usize::MAX), &pointer).map(|bytes| (bytes.to_vec(), None)),
@@ -79,7 +79,7 @@ fn read_image(doc: &Document<'_>, mut json: Map<String, Value>, index: usize, lo
     };
     let sniffed = || bytes.as_deref().and_then(sniff).map(str::to_owned);
     let mime_type = declared.or_else(sniffed).or(mime).or_else(|| uri.as_deref().and_then(by_extension).map(str::to_owned));
-    Image { json, bytes, mime_type, uri: uri.filter(|_| !is_data) }
+    Image { json, bytes, mime_type, uri: uri.filter(|u| !uri::is_data(u)) }
 }
 
 /// Media type from the first bytes.

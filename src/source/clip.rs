@@ -9,6 +9,7 @@ use gltf::json::validation::Checked;
 
 use super::accessor;
 use super::document::{Document, missing};
+use super::elements;
 use super::nodes::{self, Tree};
 use crate::Fault;
 use crate::scene::{Channel, Clip, Component, Interpolation, Local, Property};
@@ -42,7 +43,9 @@ pub(super) fn read_clips(
             }
         }
         if channels.is_empty() {
-            warnings.add(Code::EmptyAnimation, 1, || {
+            // One whose channels were all ignored has had its note.
+            let said = (0..animation.channels.len()).any(|c| ignored.contains(&(index, c)));
+            warnings.add(Code::EmptyAnimation, u64::from(!said), || {
                 format!("{{count}} animations or channels without keys were left out, the first: /animations/{index}")
             });
             continue;
@@ -144,7 +147,7 @@ fn read_values(
     let integer = ![Component::F32, Component::U32].contains(&elements.component);
     if elements.kind != kind || !(elements.component == Component::F32 || integer && elements.normalized) {
         let problem =
-            format!("the accessor is a {}, wanted {} of F32 or normalized integers", elements.describe(), accessor::type_name(kind));
+            format!("the accessor is a {}, wanted {} of F32 or normalized integers", elements.describe(), elements::type_name(kind));
         return Err(Fault::new(at, problem, AGAIN));
     }
     let mut values = elements.floats()?;
@@ -175,7 +178,8 @@ fn normalise_keys(values: &mut [f32], interpolation: Interpolation, tolerance: f
         for [before, value, after] in quaternions.as_chunks_mut::<3>().0 {
             let factor = unit(value);
             for tangent in before.iter_mut().chain(after.iter_mut()) {
-                *tangent = (f64::from(*tangent) * factor) as f32;
+                // A key of almost no length must not make an infinity.
+                *tangent = (f64::from(*tangent) * factor).clamp(f32::MIN.into(), f32::MAX.into()) as f32;
             }
         }
     } else {

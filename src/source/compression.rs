@@ -29,14 +29,15 @@ enum Filter {
 
 /// Where a view's compressed bytes stand and what they hold; counts and strides are known to fit mode and filter.
 #[derive(Debug)]
+#[cfg_attr(not(feature = "meshopt"), allow(dead_code))] // Without the decoder, nobody asks what is to be decoded.
 pub(super) struct Packed {
     pub(super) extension: &'static str,
     pub(super) pointer: String,
     pub(super) buffer: usize,
     pub(super) offset: u64,
     pub(super) length: u64,
-    count: u64,
-    stride: u64,
+    pub(super) count: u64,
+    pub(super) stride: u64,
     mode: Mode,
     filter: Filter,
 }
@@ -89,12 +90,7 @@ pub(super) fn packed(view: &View, view_pointer: &str) -> Result<Option<Packed>, 
 }
 
 impl Packed {
-    /// Bytes after decoding.
-    pub(super) fn size(&self) -> Option<u64> {
-        self.count.checked_mul(self.stride)
-    }
-
-    /// Decodes the view's bytes. `size` has been reserved.
+    /// Decodes the view's bytes. Room for the result has been reserved.
     #[cfg(feature = "meshopt")]
     pub(super) fn decode(&self, encoded: &[u8]) -> Result<Vec<u8>, Fault> {
         // Every codec spends at least a byte on a triangle or an index and two bits on sixteen vertices' byte.
@@ -198,4 +194,87 @@ fn decode_attributes(encoded: &[u8], count: usize, stride: u64) -> meshopt::Resu
     }
     by_stride!(4 8 12 16 20 24 28 32 36 40 44 48 52 56 60 64 68 72 76 80 84 88 92 96 100 104 108 112 116 120 124 128 132 136 140 144
         148 152 156 160 164 168 172 176 180 184 188 192 196 200 204 208 212 216 220 224 228 232 236 240 244 248 252 256)
+}
+
+#[cfg(all(test, feature = "meshopt"))]
+mod tests {
+    use super::*;
+
+    fn packed_of(mode: Mode, filter: Filter, count: u64, stride: u64) -> Packed {
+        Packed { extension: EXTENSIONS[1], pointer: String::new(), buffer: 0, offset: 0, length: 0, count, stride, mode, filter }
+    }
+
+    #[test]
+    fn indices_come_back_as_they_were() {
+        let indices = [0, 1, 2, 2, 1, 3, 4, 3, 1];
+        let triangles = meshopt::encode_index_buffer(&indices, 5).unwrap();
+        let sequence = meshopt::encode_index_sequence(&indices, 5).unwrap();
+        let as_u16: Vec<u8> = indices.iter().flat_map(|&i| (i as u16).to_le_bytes()).collect();
+        assert_eq!(packed_of(Mode::Indices, Filter::None, 9, 2).decode(&sequence).unwrap(), as_u16);
+        let decoded = packed_of(Mode::Triangles, Filter::None, 9, 4).decode(&triangles).unwrap();
+        // The codec may turn a triangle's corners, not its winding.
+        let corners: Vec<u8> = decoded.iter().step_by(4).copied().collect();
+        for (found, wanted) in corners.as_chunks::<3>().0.iter().zip(indices.as_chunks::<3>().0) {
+            let wanted = wanted.map(|i| i as u8);
+            let turns = [[0, 1, 2], [1, 2, 0], [2, 0, 1]].map(|turn| turn.map(|k| wanted[k]));
+            assert!(turns.contains(found), "{found:?} {wanted:?}");
+        }
+    }
+
+    #[test]
+    fn vertices_of_both_versions_come_back_as_they_were() {
+        let vertices: Vec<[u8; 12]> = (0..300_u32).map(|i| std::array::from_fn(|k| (i * 7 + k as u32 * 13) as u8)).collect();
+        for version in [0, 1] {
+            let encoded = meshopt::encode_vertex_buffer_level(&vertices, 2, Some(version)).unwrap();
+            let packed = packed_of(Mode::Attributes, Filter::None, 300, 12);
+            assert_eq!(packed.decode(&encoded).unwrap(), vertices.as_flattened());
+            for cut in [0, 1, encoded.len() / 2, encoded.len() - 1] {
+                assert!(packed.decode(&encoded[..cut]).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn filters_give_the_vectors_back() {
+        let unit = [[0.6_f32, 0.0, 0.8, 1.0], [0.0, -1.0, 0.0, 1.0], [-0.48, 0.6, -0.64, 1.0]];
+        let mut octahedral = bytes_of_u16(&meshopt::encode_filter_oct::<u16>(&unit, 16).concat());
+        packed_of(Mode::Attributes, Filter::Octahedral, 3, 8).unfilter(&mut octahedral);
+        let floats: Vec<f32> = octahedral.as_chunks::<2>().0.iter().map(|b| f32::from(i16::from_le_bytes(*b)) / 32767.0).collect();
+        for (found, wanted) in floats.as_chunks::<4>().0.iter().zip(&unit) {
+            assert!(found[..3].iter().zip(&wanted[..3]).all(|(a, b)| (a - b).abs() < 1e-3), "{found:?} {wanted:?}");
+        }
+        let values = [[1.5_f32], [-0.001], [3.0e7]];
+        let mut exponential = bytes_of_u32(&meshopt::encode_filter_exp(&values, 20, meshopt::EncodeExpMode::Separate).concat());
+        packed_of(Mode::Attributes, Filter::Exponential, 3, 4).unfilter(&mut exponential);
+        for (found, wanted) in exponential.as_chunks::<4>().0.iter().zip(values.as_flattened()) {
+            assert!((f32::from_le_bytes(*found) / wanted - 1.0).abs() < 1e-5, "{found:?} {wanted}");
+        }
+        let colors = [[1.0_f32, 0.5, 0.25, 1.0]];
+        let mut color = meshopt::encode_filter_color::<u8>(&colors, 8).concat();
+        packed_of(Mode::Attributes, Filter::Color, 1, 4).unfilter(&mut color);
+        assert!(color.iter().zip(&colors[0]).all(|(a, b)| (f32::from(*a) / 255.0 - b).abs() < 0.01), "{color:?}");
+    }
+
+    #[test]
+    fn what_the_decoder_would_stumble_over_is_refused() {
+        let view = |extension: &str| -> View {
+            let text = format!(r#"{{"buffer":0,"byteLength":8,"extensions":{{"EXT_meshopt_compression":{extension}}}}}"#);
+            serde_json::from_str(&text).unwrap()
+        };
+        for wrong in [
+            r#"{"buffer":0,"byteLength":8,"byteStride":4,"count":4,"mode":"TRIANGLES"}"#,
+            r#"{"buffer":0,"byteLength":8,"byteStride":1,"count":3,"mode":"INDICES"}"#,
+            r#"{"buffer":0,"byteLength":8,"byteStride":6,"count":3,"mode":"ATTRIBUTES"}"#,
+            r#"{"buffer":0,"byteLength":8,"byteStride":260,"count":3,"mode":"ATTRIBUTES"}"#,
+            r#"{"buffer":0,"byteLength":8,"byteStride":12,"count":3,"mode":"ATTRIBUTES","filter":"OCTAHEDRAL"}"#,
+            r#"{"buffer":0,"byteLength":8,"byteStride":4,"count":3,"mode":"ATTRIBUTES","filter":"QUATERNION"}"#,
+            r#"{"buffer":0,"byteLength":8,"byteStride":4,"count":3,"mode":"INDICES","filter":"EXPONENTIAL"}"#,
+            r#"{"buffer":0,"byteLength":8,"byteStride":4,"count":-3,"mode":"ATTRIBUTES"}"#,
+            r#"{"byteLength":8,"byteStride":4,"count":3,"mode":"ATTRIBUTES"}"#,
+        ] {
+            assert!(packed(&view(wrong), "").is_err(), "{wrong}");
+        }
+        let right = r#"{"buffer":0,"byteLength":8,"byteStride":4,"count":3,"mode":"ATTRIBUTES"}"#;
+        assert!(packed(&view(right), "").unwrap().is_some());
+    }
 }

@@ -51,20 +51,20 @@ impl<'a> Document<'a> {
         self.requires(extension) || self.root.extensions_used.iter().any(|e| e == extension)
     }
 
-    /// Reserves room for decoded data, so that a few bytes of JSON cannot ask for gigabytes.
-    pub(super) fn reserve(&self, size: Option<u64>, at: &str) -> Result<(), Fault> {
+    /// Reserves room for `count` decoded elements of `size` bytes, so that a few bytes of JSON cannot ask for gigabytes.
+    pub(super) fn reserve(&self, count: u64, size: u64, at: &str) -> Result<(), Fault> {
         let limit = BUDGET_BASE.saturating_add(self.loaded.get().saturating_mul(BUDGET_FACTOR));
-        let total = size.and_then(|size| self.unfolded.get().checked_add(size));
-        match total {
-            Some(total) if total <= limit => {
+        let total = count.checked_mul(size).and_then(|size| self.unfolded.get().checked_add(size));
+        match total.filter(|&total| total <= limit) {
+            Some(total) => {
                 self.unfolded.set(total);
                 Ok(())
             }
-            _ => Err(Fault::new(
-                at,
-                format!("the data would unfold to more than {limit} bytes, the limit for a file of this size"),
-                "check the count; an honest file of this kind stores its data uncompressed or splits into several files",
-            )),
+            None => {
+                let problem =
+                    format!("with {count} elements of {size} bytes the file unfolds to more than {limit} bytes, the limit for its size");
+                Err(Fault::new(at, problem, "correct the count, or store the data of each accessor in full"))
+            }
         }
     }
 
@@ -81,7 +81,7 @@ impl<'a> Document<'a> {
             return Ok(bytes);
         }
         let unpack = || {
-            self.reserve(packed.size(), &pointer)?;
+            self.reserve(packed.count, packed.stride, &pointer)?;
             let encoded = self.slice(packed.buffer, packed.offset, packed.length, &packed.pointer)?;
             let bytes = packed.decode(encoded)?;
             if (bytes.len() as u64) < view.byte_length.0 {
@@ -117,7 +117,10 @@ impl<'a> Document<'a> {
         let wanted = self.root.buffers.get(index).map_or(0, |b| b.byte_length.0);
         let uri = self.root.buffers.get(index).and_then(|b| b.uri.as_deref());
         let (name, bytes) = match (uri, &self.bin) {
-            (Some(uri), _) => (format!("`{}`", uri::shorten(uri)), Cow::Owned(self.load(uri, &pointer)?.bytes)),
+            (Some(uri), _) => {
+                let name = if uri::is_data(uri) { "the data URI".to_owned() } else { format!("`{}`", uri::shorten(uri)) };
+                (name, Cow::Owned(self.load(uri, &pointer)?.bytes))
+            }
             (None, Some(bin)) if index == 0 && !self.is_placeholder(index) => {
                 ("the GLB's binary chunk".to_owned(), Cow::Borrowed(&self.bytes[bin.clone()]))
             }
@@ -144,7 +147,7 @@ impl<'a> Document<'a> {
 
     /// What a URI stands for, read.
     pub(super) fn load(&self, uri: &str, at: &str) -> Result<Loaded, Fault> {
-        let refused = |why| Fault::new(at, why, "put the file beside the model, or pass --allow-outside for files elsewhere");
+        let refused = |refusal: uri::Refusal| Fault::new(at, refusal.problem, refusal.remedy);
         let loaded = match self.folder.resolve(uri).map_err(refused)? {
             Target::Data { mime_type, bytes } => Loaded { bytes, mime_type },
             Target::Files(files) => match uri::read_first(&files) {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use gltf::json::accessor::Type;
 
-use super::accessor::{self, Elements};
+use super::accessor;
 use super::document::Document;
+use super::elements::Elements;
 use crate::Fault;
 use crate::scene::{Component, Influences};
 use crate::warning::{Code, Warnings};
@@ -122,7 +123,8 @@ fn push_vertex(
             let (joint, weight) = (set.joints[vertex * 4 + k], set.weights[vertex * 4 + k]);
             let usable = weight.is_finite() && weight >= 0.0;
             invalid |= !usable;
-            if !usable || weight == 0.0 {
+            // Denormals count as 0: many GPUs flush them.
+            if !usable || weight < f32::MIN_POSITIVE {
                 repairs.junk += u64::from(joint as usize >= joint_count);
                 continue;
             }

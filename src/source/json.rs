@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use gltf::json::Root;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::Fault;
@@ -43,12 +44,18 @@ pub(super) fn parse(bytes: &[u8], warnings: &mut Warnings) -> Result<Parsed, Fau
             carried.insert(key.to_owned(), value);
         }
     }
-    document
-        .retain(|key, _| STRUCTURE.contains(&key.as_str()) || ["asset", "extensionsUsed", "extensionsRequired"].contains(&key.as_str()));
+    document.retain(|key, value| {
+        let kept = STRUCTURE.into_iter().chain(["asset", "extensionsUsed", "extensionsRequired"]).any(|k| k == key);
+        kept && !value.is_null()
+    });
     let ignored_channels = mend(&mut document, warnings);
-    let root = serde_path_to_error::deserialize(Value::Object(document)).map_err(|e| {
-        let pointer = pointer_of(e.path());
-        Fault::new(pointer, e.into_inner().to_string(), "export the model again or correct the JSON")
+    let document = Value::Object(document);
+    // Keeping track of the path costs as much as all the rest, so it is done only for a document that fails.
+    let root = Root::deserialize(&document).or_else(|_| {
+        serde_path_to_error::deserialize(&document).map_err(|e| {
+            let pointer = pointer_of(e.path());
+            Fault::new(pointer, e.into_inner().to_string(), "export the model again or correct the JSON")
+        })
     })?;
     Ok(Parsed { root, carried, ignored_channels })
 }
@@ -113,6 +120,11 @@ fn mend(document: &mut Map<String, Value>, warnings: &mut Warnings) -> BTreeSet<
             object.entry(field).or_insert_with(|| Value::Array(Vec::new()));
         }
     }
+    for accessor in objects(document.get_mut("accessors")) {
+        // Bounds are computed from the data: what the file says is often wrong.
+        accessor.remove("min");
+        accessor.remove("max");
+    }
     let mut unknown = Vec::new();
     for mesh in objects(document.get_mut("meshes")) {
         for primitive in objects(mesh.get_mut("primitives")) {
@@ -166,12 +178,12 @@ fn objects(value: Option<&mut Value>) -> impl Iterator<Item = &mut Map<String, V
     value.and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
-/// Takes out `extras` and turns numbers such as `24.0` and `1e2` into integers, which JSON does not tell apart.
+/// Takes out `extras` and properties that are `null`, and turns numbers such as `24.0` and `1e2` into integers, which JSON does not tell apart.
 fn simplify(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(simplify),
         Value::Object(map) => {
-            map.remove("extras");
+            map.retain(|key, value| key != "extras" && !value.is_null());
             map.values_mut().for_each(simplify);
         }
         Value::Number(number) if number.is_f64() => {

@@ -4,8 +4,9 @@ use gltf::json::accessor::Type;
 use gltf::json::mesh::{Mode, Primitive as Json, Semantic};
 use gltf::json::validation::Checked;
 
-use super::accessor::{self, Elements};
+use super::accessor;
 use super::document::{Document, missing};
+use super::elements::Elements;
 use super::influences::{self, Sets};
 use super::{extensions, topology};
 use crate::Fault;

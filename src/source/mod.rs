@@ -6,6 +6,7 @@ mod clip;
 mod compression;
 mod container;
 mod document;
+mod elements;
 mod extensions;
 mod influences;
 mod json;

@@ -28,6 +28,13 @@ pub(super) enum Target {
     Files(Vec<PathBuf>),
 }
 
+/// Why a URI is not followed, and what helps.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) problem: String,
+    pub(super) remedy: &'static str,
+}
+
 impl Folder {
     /// The folder of a model's file.
     pub(super) fn of(path: &Path, allow_outside: bool) -> Self {
@@ -41,18 +48,21 @@ impl Folder {
     }
 
     /// What a URI stands for, or why it is refused.
-    pub(super) fn resolve(&self, uri: &str) -> Result<Target, String> {
-        if uri.get(..5).is_some_and(|s| s.eq_ignore_ascii_case("data:")) {
-            return decode_data(&uri[5..]);
+    pub(super) fn resolve(&self, uri: &str) -> Result<Target, Refusal> {
+        if is_data(uri) {
+            let refused = |problem| Refusal { problem, remedy: "the file is damaged; export the model again" };
+            return decode_data(&uri[5..]).map_err(refused);
         }
         let shown = shorten(uri);
         let Some(base) = &self.base else {
-            return Err(format!("the URI `{shown}` names a side file, which a model passed as bytes cannot have"));
+            let problem = format!("the URI `{shown}` names a side file, which a model passed as bytes cannot have");
+            return Err(Refusal { problem, remedy: "pass the model's path, or export it as one .glb" });
         };
         let uri = match scheme(uri) {
             Some("file") if self.allow_outside => uri[5..].strip_prefix("//").unwrap_or(&uri[5..]),
             Some(scheme) => {
-                return Err(format!("the URI `{shown}` has the scheme `{scheme}:`, only files beside the model and data URIs are read"));
+                let problem = format!("the URI `{shown}` has the scheme `{scheme}:`, only files and data URIs are read");
+                return Err(Refusal { problem, remedy: "put the file beside the model and let its bare name be the URI" });
             }
             None => uri,
         };
@@ -64,7 +74,8 @@ impl Folder {
         }
         if !self.allow_outside {
             for name in &names {
-                check_contained(name).map_err(|why| format!("the URI `{shown}` {why}"))?;
+                let remedy = "put the file beside the model, or pass --allow-outside";
+                check_contained(name).map_err(|why| Refusal { problem: format!("the URI `{shown}` {why}"), remedy })?;
             }
         }
         Ok(Target::Files(names.iter().map(|name| base.join(name)).collect()))
@@ -86,6 +97,11 @@ pub(super) fn read_first(candidates: &[PathBuf]) -> Result<(PathBuf, Vec<u8>), S
         };
     }
     Err(first_error.unwrap_or_else(|| "it has no name".to_owned()))
+}
+
+/// Whether a URI holds its data itself.
+pub(super) fn is_data(uri: &str) -> bool {
+    uri.get(..5).is_some_and(|s| s.eq_ignore_ascii_case("data:"))
 }
 
 /// At most 60 characters of a URI, for messages.
@@ -164,7 +180,7 @@ mod tests {
     }
 
     fn files(uri: &str) -> Result<Vec<PathBuf>, String> {
-        match folder(false).resolve(uri)? {
+        match folder(false).resolve(uri).map_err(|refusal| refusal.problem)? {
             Target::Files(files) => Ok(files),
             Target::Data { .. } => Err("data".into()),
         }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::plan::mesh::PartRange;
-use crate::scene::{AttributeKind, Image, Node, Part, Primitive};
+use crate::scene::{Attribute, AttributeKind, Carried, Component, Image, Node, Part, Primitive};
 use crate::warning::Code;
 
 /// A 1x1 picture.
@@ -151,8 +151,6 @@ fn textured() -> Model {
     model.add(Some("visor"), 4, Some(2), vec![attribute("TEXCOORD_0", Component::F32, 2, 4)], false);
     model
 }
-
-use crate::scene::Carried;
 
 #[test]
 fn one_node_and_a_primitive_a_group() {
@@ -374,8 +372,7 @@ fn broken_positions_and_empty_meshes_are_errors() {
 
 #[test]
 fn a_file_over_four_gibibytes_is_an_error() {
-    let mut bin = Bin::default();
-    bin.length = u64::from(u32::MAX);
+    let bin = Bin { length: u64::from(u32::MAX), ..Bin::default() };
     let mut sink = Vec::new();
     let mut out = Hashed { out: &mut sink, hash: Sha256::new(), bytes: 0 };
     let error = write_container(&json!({}), &bin, &mut out, Path::new("big.glb")).unwrap_err();
