@@ -8,7 +8,7 @@ use super::batch;
 use super::input::{STDIN_NAME, check_input, is_stdin, open_input};
 use super::values::resolve_looping;
 use crate::options::{Format, Input, Normals, Options, Request};
-use crate::output::set::safe_name;
+use crate::output::name::safe_name;
 use crate::{Error, Result};
 
 /// A run of `vatbake bake`.
