@@ -168,6 +168,7 @@ pub enum Looping {
 /// Pixel format of the textures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Format {
     /// 16-bit RGBA PNG.
     Png16,
@@ -182,6 +183,7 @@ pub enum Format {
 /// Where normals go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Normals {
     /// A texture of their own.
     Separate,
@@ -194,6 +196,7 @@ pub enum Normals {
 /// What a position texel holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Position {
     /// Distance from the rest position.
     Offset,
@@ -204,6 +207,7 @@ pub enum Position {
 /// Which pose the static mesh shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Rest {
     /// What a viewer shows when nothing plays.
     Shown,

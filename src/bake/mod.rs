@@ -151,7 +151,7 @@ fn check_options(options: &Options) -> Result<()> {
     let png = matches!(options.format, Format::Png16 | Format::Png8);
     match options {
         _ if matches!(options.fps, crate::options::Fps::Rate(rate) if !(rate.is_finite() && rate > 0.0)) => usage("--fps must be above 0"),
-        Options { scale, .. } if !(scale.is_finite() && *scale != 0.0) => usage("--scale must be a number other than 0"),
+        Options { scale, .. } if !(scale.is_finite() && *scale > 0.0) => usage("--scale must be above 0"),
         Options { normals: Normals::Alpha, format, .. } if *format != Format::Png16 => {
             usage("--normals alpha needs --format png16: only 16-bit integers hold both components")
         }

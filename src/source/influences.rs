@@ -57,6 +57,9 @@ pub(super) fn read_influences(
         sets.push(read_set(doc, *n, joint_accessor, weight_accessor, vertices, at, warnings)?);
     }
     let mut influences = Influences { sets: sets.len(), ..Influences::default() };
+    if sets.is_empty() {
+        return Ok(influences);
+    }
     influences.joints.reserve(vertices * sets.len());
     influences.weights.reserve(vertices * sets.len());
     let mut repairs = Repairs::default();
