@@ -72,7 +72,11 @@ pub fn bake(request: &Request, progress: &mut dyn Progress) -> Result<Report> {
     let limits = ChunkLimits::new(options.memory / 2, texel_bytes * 2, planned.poser.frame_bytes());
     let limits = limits.at_most(usize::MAX, options.work.frames.unwrap_or(usize::MAX));
     let chunks = cut_texture(&planned.layout, backend.chunk_limits(&job, limits)?);
-    let name = safe_name(options.name.as_deref().unwrap_or(&request.input.stem()));
+    let asked = options.name.clone().unwrap_or_else(|| request.input.stem());
+    let name = safe_name(&asked);
+    warnings.add(Code::NameChanged, (name != asked).into(), || {
+        format!("'{asked}' is no name that every file system takes; the files are called '{name}'")
+    });
     let mut set = match options.dry_run {
         true => None,
         false => Some(Set::begin(&request.output, &name, &scene.origin.files)?),

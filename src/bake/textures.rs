@@ -119,8 +119,8 @@ pub fn write(
 }
 
 enum Output {
-    Png(PngWriter<SetFile>),
-    Exr(ExrWriter<SetFile>),
+    Png(Box<PngWriter<SetFile>>),
+    Exr(Box<ExrWriter<SetFile>>),
     /// A dry run.
     Nothing,
 }
@@ -132,10 +132,10 @@ impl Output {
         let path = file.path().to_path_buf();
         let (width, height) = (job.layout.width as u32, job.layout.height as u32);
         Ok(match texture.pixel {
-            Pixel::Rgba16Unorm => Self::Png(PngWriter::new(file, path, width, height, png::Depth::Sixteen)?),
-            Pixel::Rgba8Unorm => Self::Png(PngWriter::new(file, path, width, height, png::Depth::Eight)?),
-            Pixel::Rgba16Float => Self::Exr(ExrWriter::new(file, path, width, height, exr::Depth::Half)?),
-            Pixel::Rgba32Float => Self::Exr(ExrWriter::new(file, path, width, height, exr::Depth::Float)?),
+            Pixel::Rgba16Unorm => Self::Png(Box::new(PngWriter::new(file, path, width, height, png::Depth::Sixteen)?)),
+            Pixel::Rgba8Unorm => Self::Png(Box::new(PngWriter::new(file, path, width, height, png::Depth::Eight)?)),
+            Pixel::Rgba16Float => Self::Exr(Box::new(ExrWriter::new(file, path, width, height, exr::Depth::Half)?)),
+            Pixel::Rgba32Float => Self::Exr(Box::new(ExrWriter::new(file, path, width, height, exr::Depth::Float)?)),
         })
     }
 

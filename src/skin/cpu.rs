@@ -121,8 +121,8 @@ fn frame_ranges(twin: &Twin<'_>, frame: usize, vertices: std::ops::Range<usize>,
     ranges
 }
 
-fn squared_counts(error: f32, unit: f32) -> u32 {
-    let counts = (error.abs() / unit + 0.5).min(MOST_COUNTS) as u32;
+fn squared_counts(square: f32, unit: f32) -> u32 {
+    let counts = (square.sqrt() / unit + 0.5).min(MOST_COUNTS) as u32;
     counts * counts
 }
 
@@ -144,11 +144,10 @@ fn skin_uint(
         let at_rest = Vec3::from(rest[vertex]) * offset;
         let texel = e.quantise(deformed.position - at_rest);
         let error = at_rest + e.decode(texel) - deformed.position;
-        for axis in 0..3 {
-            row.squares[axis] += squared_counts(error[axis], e.error_unit[axis]);
-        }
+        let square = error.dot(error);
+        row.position_squares += squared_counts(square, e.error_unit);
         // bits of floats that are not negative order as the floats do
-        row.largest[0] = row.largest[0].max(error.dot(error).to_bits());
+        row.position_largest = row.position_largest.max(square.to_bits());
         let mut alpha = e.levels as u16;
         if e.normals != NormalMode::None {
             let seen = if e.normals == NormalMode::Separate {
@@ -160,8 +159,9 @@ fn skin_uint(
                 decode_octahedral(alpha)
             };
             let chord = seen - deformed.normal;
-            row.squares[3] += squared_counts(chord.length(), e.chord_unit);
-            row.largest[1] = row.largest[1].max(chord.dot(chord).to_bits());
+            let square = chord.dot(chord);
+            row.normal_squares += squared_counts(square, e.chord_unit);
+            row.normal_largest = row.normal_largest.max(square.to_bits());
             row.degenerate += u32::from(deformed.degenerate);
         }
         positions[i] = [texel.x as u16, texel.y as u16, texel.z as u16, alpha];

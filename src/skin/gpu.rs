@@ -17,6 +17,7 @@ use crate::encode::{Encoding, NormalMode, Texel};
 use crate::gpu::context::Context;
 use crate::options::WorkLimits;
 use crate::plan::chunks::{BOUNDS_FRAMES, Chunk, ChunkLimits, IN_FLIGHT, cut_bounds};
+use crate::plan::mesh::BakeMesh;
 use crate::report::{Device, Progress};
 use crate::{Error, Result};
 
@@ -124,7 +125,7 @@ impl Gpu {
     }
 
     /// A pass: its entry point is `label`; it writes storage textures of `format` from binding `first` on, where it writes any.
-    fn pass(&self, label: &'static str, source: &'static str, textures: Option<(u32, TextureFormat)>) -> Pass {
+    fn pass(&self, label: &'static str, source: &'static str, constants: &[(&str, f64)], textures: Option<(u32, TextureFormat)>) -> Pass {
         let device = &self.context.device;
         let entry = |binding, ty| BindGroupLayoutEntry { binding, visibility: wgpu::ShaderStages::COMPUTE, ty, count: None };
         let buffer = |ty| BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None };
@@ -153,7 +154,7 @@ impl Gpu {
             layout: Some(&pipeline_layout),
             module: &module,
             entry_point: Some(label),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            compilation_options: wgpu::PipelineCompilationOptions { constants, ..Default::default() },
             cache: None,
         });
         Pass { pipeline, layout }
@@ -235,7 +236,7 @@ impl Backend for Gpu {
 
     fn bounds(&mut self, job: &Job<'_>, memory: u64, progress: &mut dyn Progress) -> Result<Vec<Ranges>> {
         self.upload_mesh(job)?;
-        let pass = self.pass("bounds", BOUNDS_WGSL, None);
+        let pass = self.pass("bounds", BOUNDS_WGSL, &overrides(job.mesh), None);
         let poser = job.poses.poser();
         // the clip's first pose goes with every run
         let by_memory = (memory / 8 / poser.frame_bytes().max(1)).clamp(2, 1 + BOUNDS_FRAMES as u64) as usize;
@@ -295,7 +296,9 @@ impl Backend for Gpu {
             Texel::Float => ("skin_float", TextureFormat::Rgba32Float, binding::POSITION_FLOAT),
         };
         let separate = encoding.normals == NormalMode::Separate;
-        let pass = self.pass(entry, SKIN_WGSL, Some((first_binding, format)));
+        let mut constants = overrides(job.mesh);
+        constants.push(("normal_mode", encoding.normals.code().into()));
+        let pass = self.pass(entry, SKIN_WGSL, &constants, Some((first_binding, format)));
         let buffers = self.frame_buffers(job, most_frames, most_frames * RESULT_STRIDE)?;
         let textures = [self.texture(format, most_texels), self.texture(format, if separate { most_texels } else { 1 })];
         let views = [0, 1].map(|t: usize| textures[t].create_view(&wgpu::TextureViewDescriptor::default()));
@@ -378,6 +381,16 @@ fn map(buffer: &Buffer, bytes: u64, mapped: &Arc<AtomicUsize>) {
             mapped.fetch_add(1, Ordering::Release);
         }
     });
+}
+
+/// The overrides of deform.wgsl for a mesh.
+fn overrides(mesh: &BakeMesh) -> Vec<(&'static str, f64)> {
+    let more_sets = mesh.vertices.iter().any(|v| v.sets > 1);
+    vec![
+        ("has_morphs", f64::from(u8::from(!mesh.morphs.is_empty()))),
+        ("has_faces", f64::from(u8::from(!mesh.faces.is_empty()))),
+        ("has_more_sets", f64::from(u8::from(more_sets))),
+    ]
 }
 
 /// Readback buffers of one chunk in flight.

@@ -135,14 +135,11 @@ pub struct Measured {
 impl Measured {
     /// Adds one row's results.
     pub fn add_row(&mut self, row: &layout::RowResults, encoding: &Encoding) {
-        for axis in 0..3 {
-            let unit = f64::from(encoding.error_unit[axis]);
-            self.position_squares += f64::from(row.squares[axis]) * unit * unit;
-        }
-        let unit = f64::from(encoding.chord_unit);
-        self.normal_squares += f64::from(row.squares[3]) * unit * unit;
-        self.position_max = self.position_max.max(f64::from(f32::from_bits(row.largest[0])).sqrt());
-        self.normal_max = self.normal_max.max(f64::from(f32::from_bits(row.largest[1])).sqrt());
+        let squared = |unit: f32| f64::from(unit) * f64::from(unit);
+        self.position_squares += f64::from(row.position_squares) * squared(encoding.error_unit);
+        self.normal_squares += f64::from(row.normal_squares) * squared(encoding.chord_unit);
+        self.position_max = self.position_max.max(f64::from(f32::from_bits(row.position_largest)).sqrt());
+        self.normal_max = self.normal_max.max(f64::from(f32::from_bits(row.normal_largest)).sqrt());
         self.degenerate += u64::from(row.degenerate);
     }
 
