@@ -8,6 +8,7 @@ mod container;
 mod document;
 mod elements;
 mod extensions;
+mod facts;
 mod influences;
 mod json;
 mod mesh;
@@ -27,6 +28,7 @@ use crate::scene::{Node, Origin, Part, Primitive, Scene, Skin};
 use crate::warning::{Code, Warnings};
 use crate::{Error, Fault, Result};
 use document::{Document, missing};
+pub use facts::{Facts, WeightFacts};
 use uri::Folder;
 
 /// What is to be read.
@@ -44,6 +46,14 @@ pub struct Settings {
 /// [`Error::Io`] where the file cannot be read, [`Error::Model`] where the model is broken, a side file is missing or something is
 /// asked for that is not supported, [`Error::Usage`] where the scene does not exist.
 pub fn read(input: &Input, settings: &Settings, warnings: &mut Warnings) -> Result<Scene> {
+    read_with_facts(input, settings, warnings).map(|(scene, _)| scene)
+}
+
+/// Reads a model and says how the file says what it says.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with_facts(input: &Input, settings: &Settings, warnings: &mut Warnings) -> Result<(Scene, Facts)> {
     let path = input.path();
     let (bytes, folder) = match input {
         Input::File(path) => {
@@ -78,7 +88,7 @@ fn read_bytes(
     is_file: bool,
     settings: &Settings,
     warnings: &mut Warnings,
-) -> Result<Scene, Stop> {
+) -> Result<(Scene, Facts), Stop> {
     let layout = container::locate(bytes, warnings)?;
     let mut parsed = json::parse(&bytes[layout.json], warnings)?;
     let images = carried::take_array(&mut parsed.carried, "images")?;
@@ -97,7 +107,8 @@ fn read_bytes(
     let (primitives, parts) = read_parts(&doc, &tree, &skins, carried.materials.len(), warnings)?;
     report_joints_outside(&parts, &skins, &tree.nodes, warnings);
     let clips = clip::read_clips(&doc, &mut tree, &parsed.ignored_channels, warnings)?;
-    Ok(Scene { origin, nodes: tree.nodes, skins, primitives, parts, clips, carried })
+    let facts = facts::gather_facts(&doc, scene);
+    Ok((Scene { origin, nodes: tree.nodes, skins, primitives, parts, clips, carried }, facts))
 }
 
 /// A node of the scene that shows a mesh: indices in the file.
