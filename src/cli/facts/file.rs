@@ -26,7 +26,7 @@ pub(super) fn add(facts: &Facts, list: &mut List) {
     }
     list.add("sparse-accessors", facts.sparse, || many(facts.sparse, "sparse accessor", "sparse accessors"));
     list.add_of("sparse-without-base", facts.sparse_without_base, facts.sparse, || {
-        format!("{} of them on zeros: without a buffer view of their own", thousands(facts.sparse_without_base as u64))
+        format!("{} of them without a buffer view: zeros, but for the sparse values", thousands(facts.sparse_without_base as u64))
     });
     list.add("interleaved", facts.interleaved_views, || {
         format!("{} in which vertex attributes alternate", many(facts.interleaved_views, "buffer view", "buffer views"))

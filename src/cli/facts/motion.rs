@@ -8,6 +8,8 @@ use crate::scene::{Channel, Clip, Interpolation, Property, Scene};
 
 /// Seconds after 0 that are no start of their own.
 const START_TOLERANCE: f32 = 1e-4;
+/// Products of neighbouring quaternions below 0 that are half turns, either way as long, but for rounding.
+const HALF_TURN_TOLERANCE: f32 = 1e-6;
 /// Deviation between the axes of a scale, in parts of the largest, that rounding explains.
 const SCALE_TOLERANCE: f32 = 1e-3;
 /// Length of a tangent, 1/s, from which it bends anything.
@@ -81,7 +83,7 @@ fn keys<const N: usize>(channel: &Channel) -> impl Iterator<Item = &[f32; N]> {
 fn opposite_neighbours(channel: &Channel) -> usize {
     let quaternions: Vec<_> = keys::<4>(channel).collect();
     let dot = |a: &[f32; 4], b: &[f32; 4]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
-    quaternions.windows(2).filter(|pair| dot(pair[0], pair[1]) < 0.0).count()
+    quaternions.windows(2).filter(|pair| dot(pair[0], pair[1]) < -HALF_TURN_TOLERANCE).count()
 }
 
 fn has_tangents(channel: &Channel) -> bool {
@@ -133,6 +135,8 @@ mod tests {
     fn hemispheres_and_axes_are_compared() {
         let turn = channel(Property::Rotation, Interpolation::Linear, &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.6, -0.8, 0.0, 0.0, 0.0, -1.0]);
         assert_eq!(opposite_neighbours(&turn), 1);
+        let half = channel(Property::Rotation, Interpolation::Linear, &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, -4e-8]);
+        assert_eq!(opposite_neighbours(&half), 0);
         assert!(!is_uneven(&[-2.0, 2.0, 2.0]) && is_uneven(&[1.0, 1.0, 1.01]) && !is_uneven(&[0.0; 3]));
     }
 }

@@ -58,7 +58,8 @@ fn add_skeletons(scene: &Scene, worlds: &[DMat4], list: &mut List) {
     if let Some(first) = scaled.first() {
         let shown = first.to_array().map(measure).join(", ");
         list.add_what("skeleton-scaled", &shown, scaled.len(), || {
-            format!("{} below a scaled node ({shown})", hang(scaled.len(), "skeleton root", "skeleton roots"))
+            let of = if scaled.len() == 1 { "" } else { "the first: " };
+            format!("{} below a scaled node ({of}{shown})", hang(scaled.len(), "skeleton root", "skeleton roots"))
         });
     }
     let scales = joints.iter().map(|&joint| axis_lengths(&local_matrix(&scene.nodes[joint]))).filter(is_scaled);
@@ -82,10 +83,8 @@ fn add_skinned(scene: &Scene, worlds: &[DMat4], list: &mut List) {
     });
     let moved = nodes.iter().filter(|&&node| !worlds[node].abs_diff_eq(DMat4::IDENTITY, TRANSFORM_TOLERANCE)).count();
     list.add("skinned-mesh-transform", moved, || {
-        format!(
-            "{} at a node with a transform, which the joints replace: it is ignored, as glTF says",
-            hang(moved, "skinned mesh", "skinned meshes")
-        )
+        let meshes = many(moved, "skinned mesh", "skinned meshes");
+        format!("{meshes} at a node whose transform is not the identity: it is ignored, as glTF says, since joints place the vertices")
     });
     let mirrored = nodes.iter().filter(|&&node| is_mirrored(&worlds[node])).count();
     list.add("skinned-mesh-mirrored", mirrored, || {
