@@ -86,6 +86,10 @@ pub struct Options {
     pub normals: Normals,
     /// Bits of a normal's component in PNG: 8 or 16; the position's where absent.
     pub normal_bits: Option<u8>,
+    /// Compute normals anew instead of taking the file's.
+    pub recompute_normals: Option<Recompute>,
+    /// Write a texture of tangents, the file's or computed (MikkTSpace).
+    pub tangents: bool,
     /// What a position texel holds.
     pub position: Position,
     /// Longest side of a texture in texels.
@@ -128,6 +132,8 @@ impl Default for Options {
             format: Format::Png16,
             normals: Normals::Separate,
             normal_bits: None,
+            recompute_normals: None,
+            tangents: false,
             position: Position::Offset,
             max_size: DEFAULT_MAX_SIZE,
             rest: Rest::Shown,
@@ -191,6 +197,16 @@ pub enum Normals {
     Alpha,
     /// Nowhere.
     None,
+}
+
+/// How normals are computed anew, in every frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Recompute {
+    /// Each triangle its own; vertices are no longer shared.
+    Flat,
+    /// The mean of all triangles at a position of the same node, by area.
+    Smooth,
 }
 
 /// What a position texel holds.

@@ -103,6 +103,8 @@ pub struct Primitive {
     pub primitive: usize,
     /// Index into [`Carried::materials`].
     pub material: Option<usize>,
+    /// Number of the TEXCOORD set that its normal map reads, 0 without one: the set that tangents go with.
+    pub normal_map_uv: u32,
     /// One a vertex.
     pub positions: Vec<[f32; 3]>,
     /// One unit vector a vertex, or absent in the file.

@@ -82,6 +82,8 @@ codes! {
     FlatNormals = "flat-normals", Note;
     /// Normals could not be computed (no area, or a matrix without volume).
     DegenerateNormal = "degenerate-normal", Warning;
+    /// Tangents were asked for where there are no texture coordinates to compute them from.
+    TangentGuessed = "tangent-guessed", Warning;
     /// A skinned part is mirrored by its joints; its winding was left as it is.
     MirroredSkin = "mirrored-skin", Warning;
     /// A part's mirroring changes over time; one index buffer cannot follow.

@@ -7,7 +7,7 @@ use glam::Vec3;
 use super::textures::TextureFile;
 use super::{Outcome, Planned};
 use crate::GENERATOR;
-use crate::encode::{NormalMode, Texel};
+use crate::encode::{Layer, NormalMode, Texel};
 use crate::options::Options;
 use crate::output::glb::MeshWritten;
 use crate::output::sidecar::{
@@ -117,8 +117,7 @@ fn textures(planned: &Planned<'_>, outcome: &Outcome<'_>) -> Vec<Texture> {
     let is_uint = encoding.texel == Texel::Uint;
     let mut list = Vec::new();
     for (texture, written) in outcome.textures.files.iter().zip(outcome.written) {
-        let is_position = texture.role == Role::Position;
-        let axes = (is_position && is_uint).then_some(encoding);
+        let axes = (texture.layer == Layer::Position && is_uint).then_some(encoding);
         list.push(Texture {
             role: texture.role,
             file: texture.file.clone(),
@@ -129,7 +128,7 @@ fn textures(planned: &Planned<'_>, outcome: &Outcome<'_>) -> Vec<Texture> {
             bias: axes.map(|e| e.bias.to_array()),
             gpu_bytes: texels * texture.pixel.texel_bytes(),
             crc32: format!("{:08x}", written.crc32),
-            error: deviation(planned, outcome, is_position),
+            error: deviation(planned, outcome, texture.layer),
         });
     }
     // Octahedral normals share the position's file and memory.
@@ -142,7 +141,7 @@ fn textures(planned: &Planned<'_>, outcome: &Outcome<'_>) -> Vec<Texture> {
             scale: None,
             bias: None,
             gpu_bytes: 0,
-            error: deviation(planned, outcome, false),
+            error: deviation(planned, outcome, Layer::Normal),
             ..position
         });
     }
@@ -161,10 +160,10 @@ fn texture_encoding(texture: &TextureFile, encoding: &crate::encode::Encoding) -
     }
 }
 
-fn deviation(planned: &Planned<'_>, outcome: &Outcome<'_>, is_position: bool) -> Deviation {
+fn deviation(planned: &Planned<'_>, outcome: &Outcome<'_>, layer: Layer) -> Deviation {
     let samples = planned.layout.vertex_count as u64 * planned.layout.frame_count as u64;
-    let (max, rms) = if is_position { outcome.measured.position_error(samples) } else { outcome.measured.normal_error(samples) };
-    Deviation { max: max as f32, rms: rms as f32, unit: if is_position { Unit::Metre } else { Unit::Degree } }
+    let (max, rms) = outcome.measured.error(layer, samples);
+    Deviation { max: max as f32, rms: rms as f32, unit: if layer == Layer::Position { Unit::Metre } else { Unit::Degree } }
 }
 
 /// What the caller is told.

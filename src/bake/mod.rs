@@ -68,7 +68,7 @@ pub fn bake(request: &Request, progress: &mut dyn Progress) -> Result<Report> {
 
     clock.begin(Step::Texels, progress, work);
     // texels on the device, their copies, and what the encoder holds
-    let texel_bytes = encoding.texel.bytes() * if encoding.normals == NormalMode::Separate { 2 } else { 1 };
+    let texel_bytes = encoding.texel.bytes() * encoding.layers().len();
     let limits = ChunkLimits::new(options.memory / 2, texel_bytes * 2, planned.poser.frame_bytes());
     let limits = limits.at_most(usize::MAX, options.work.frames.unwrap_or(usize::MAX));
     let chunks = cut_texture(&planned.layout, backend.chunk_limits(&job, limits)?);
@@ -120,7 +120,7 @@ struct Planned<'a> {
 
 impl<'a> Planned<'a> {
     fn new(scene: &'a Scene, options: &Options, warnings: &mut Warnings) -> Result<Self> {
-        let mut mesh = build_mesh(scene, &options.only, &options.exclude, warnings)?;
+        let mut mesh = build_mesh(scene, options, warnings)?;
         let poser = Poser::new(scene, &mesh.palette, &mesh.weights, options.scale);
         let mut clips = plan_clips(scene, &poser, options)?;
         let shown = sample_times(&poser, &[(None, 0.0)]);
@@ -216,7 +216,7 @@ fn choose_encoding(options: &Options, all: &Ranges) -> Result<Encoding> {
         Normals::Alpha => NormalMode::Octahedral,
     };
     let normal_levels = levels(options.normal_bits.unwrap_or(position_bits));
-    Ok(Encoding::new(texel, is_offset, range, largest_coordinate(all), levels(position_bits), normals, normal_levels))
+    Ok(Encoding::new(texel, is_offset, range, largest_coordinate(all), levels(position_bits), normals, normal_levels, options.tangents))
 }
 
 /// Under `--strict` a warning ends the bake before anything is written.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, value_parser};
 
 use super::values::{Bytes, Device, Rate, parse_bits, parse_name, parse_scale, parse_seconds};
-use crate::options::{Format, Normals, Options, Position, Rest};
+use crate::options::{Format, Normals, Options, Position, Recompute, Rest};
 
 /// Smallest and largest `--max-size`: four texels are the least that a texture has, no adapter takes more than 32,768.
 const MAX_SIZE_RANGE: std::ops::RangeInclusive<i64> = 4..=32768;
@@ -120,6 +120,13 @@ pub struct BakeArgs {
     /// Bits of a normal's component, 8 or 16; PNG and a normal texture of its own only [default: the format's]
     #[arg(long, value_name = "BITS", value_parser = parse_bits, hide_short_help = true, help_heading = "Texture")]
     pub normal_bits: Option<u8>,
+    /// Compute normals anew in every frame: each triangle its own, or smooth over all triangles at a position of the node, by area
+    /// [default: the file's; flat where it has none]
+    #[arg(long, value_enum, value_name = "HOW", hide_short_help = true, help_heading = "Texture")]
+    pub recompute_normals: Option<Recompute>,
+    /// Write a texture of tangents too: the file's, else by MikkTSpace; handedness stays with the mesh
+    #[arg(long, hide_short_help = true, help_heading = "Texture")]
+    pub tangents: bool,
     /// What a position texel holds
     #[arg(long, value_enum, default_value_t = Options::default().position, hide_short_help = true, help_heading = "Texture")]
     pub position: Position,

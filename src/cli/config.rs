@@ -113,6 +113,8 @@ fn resolve_options(args: BakeArgs) -> Result<Options> {
         format: args.format,
         normals: args.normals,
         normal_bits: args.normal_bits,
+        recompute_normals: args.recompute_normals,
+        tangents: args.tangents,
         position: args.position,
         max_size: args.max_size,
         rest: args.rest,
@@ -229,7 +231,7 @@ mod tests {
     #[test]
     fn flags_reach_the_options() {
         let line = "fox.glb -c Walk,Run --fps source --only A --exclude B,C -n --strict --scene 1 --scale 0.01 --allow-static --allow-outside \
-                    --start 0.5 --end 2 --loop all --format png8 --normal-bits 16 --position absolute --max-size 4096 --rest first-frame \
+                    --start 0.5 --end 2 --loop all --format png8 --normal-bits 16 --recompute-normals smooth --tangents --position absolute --max-size 4096 --rest first-frame \
                     --uv-set 2 --keep-parts --device llvm --memory 64M --name f";
         let config = resolve(line).expect("resolves");
         let wanted = Options {
@@ -248,6 +250,8 @@ mod tests {
             format: Format::Png8,
             normals: Normals::Separate,
             normal_bits: Some(16),
+            recompute_normals: Some(crate::options::Recompute::Smooth),
+            tangents: true,
             position: crate::options::Position::Absolute,
             max_size: 4096,
             rest: crate::options::Rest::FirstFrame,

@@ -3,6 +3,7 @@
 
 pub mod build;
 pub mod chunks;
+pub mod directions;
 pub mod frames;
 pub mod layout;
 pub mod loops;

@@ -94,7 +94,10 @@ fn read_bytes(
         files: if is_file { doc.files(path, &images) } else { Vec::new() },
     };
     let carried = carried::read_carried(&doc, parsed.carried, images, warnings)?;
-    let (primitives, parts) = read_parts(&doc, &tree, &skins, carried.materials.len(), warnings)?;
+    let (mut primitives, parts) = read_parts(&doc, &tree, &skins, carried.materials.len(), warnings)?;
+    for primitive in &mut primitives {
+        primitive.normal_map_uv = primitive.material.map_or(0, |m| carried::normal_map_uv(&carried.materials[m]));
+    }
     report_joints_outside(&parts, &skins, &tree.nodes, warnings);
     let clips = clip::read_clips(&doc, &mut tree, &parsed.ignored_channels, warnings)?;
     Ok(Scene { origin, nodes: tree.nodes, skins, primitives, parts, clips, carried })
