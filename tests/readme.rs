@@ -20,7 +20,7 @@ const SHADER: &str = include_str!("readme/decode.wgsl");
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/bun.glb");
 
 /// Flags in the README that are cargo's.
-const CARGO_FLAGS: [&str; 4] = ["--release", "--example", "--profile", "--test"];
+const CARGO_FLAGS: [&str; 5] = ["--release", "--path", "--example", "--profile", "--test"];
 
 mod decode {
     include!("readme/decode.rs");
