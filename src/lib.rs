@@ -54,6 +54,7 @@ pub mod source;
 pub mod warning;
 
 mod bake;
+mod clips;
 mod gpu;
 
 #[cfg(feature = "cli")]

@@ -112,7 +112,7 @@ fn bend(clip: usize) -> Clip {
         let (property, interpolation) = (Property::Rotation, Interpolation::Linear);
         Channel { node: joint, property, interpolation, times: times.clone(), values: values.collect(), width: 4 }
     };
-    Clip { name: Some(format!("bend {clip}")), animation: clip, channels: (0..JOINTS).map(channel).collect() }
+    Clip { name: Some(format!("bend {clip}")), animation: clip, channels: (0..JOINTS).map(channel).collect(), source: None }
 }
 
 /// Everything that a pass works on.
@@ -128,8 +128,8 @@ pub struct Crowd<'a> {
 impl<'a> Crowd<'a> {
     /// Lays the scene out as a bake does.
     pub fn new(scene: &'a Scene) -> Result<Self> {
-        let mesh = build_mesh(scene, &[], &[], &mut Warnings::default())?;
-        let poser = Poser::new(scene, &mesh.palette, &mesh.weights, 1.0);
+        let mesh = build_mesh(scene, &Options::default(), &mut Warnings::default())?;
+        let poser = Poser::new(scene, &mesh.palette, &mesh.weights, 1.0, None);
         let clips = plan_clips(scene, &poser, &Options::default())?;
         let rest = RestPose::new(&mesh, sample_times(&poser, &[(None, 0.0)]).as_ref());
         let layout = Layout::new(mesh.vertices.len(), &clips, 8192)?;
@@ -165,7 +165,7 @@ impl<'a> Crowd<'a> {
         let mut bytes = Vec::new();
         let chunks = [Chunk { block: 0, frames: 0..frames, row: 0 }];
         Cpu.texels(&job, encoding, &chunks, &mut Silent, &mut |texels| {
-            bytes.extend_from_slice(texels.position.bytes());
+            bytes.extend_from_slice(texels.layers[0].bytes());
             Ok(())
         })?;
         Ok((bytes, self.layout.width))
@@ -178,6 +178,6 @@ impl<'a> Crowd<'a> {
         let all = ranges.into_iter().reduce(Ranges::join).unwrap_or(Ranges::EMPTY);
         let coordinate = all.least.abs().max(all.largest.abs()).max_element();
         let range = (all.least_offset, all.largest_offset);
-        Ok(Encoding::new(texel, true, range, coordinate, 65535.0, NormalMode::Separate, 65535.0))
+        Ok(Encoding::new(texel, true, range, coordinate, 65535.0, NormalMode::Separate, 65535.0, false))
     }
 }

@@ -11,8 +11,8 @@ use crate::encode::{Layer, NormalMode, Texel};
 use crate::options::Options;
 use crate::output::glb::MeshWritten;
 use crate::output::sidecar::{
-    Bounds, Clip, Deviation, Encoding, FirstRow, Layout, Lookup, Loop, Mesh, Name, Order, Part, Pixel, Role, Sidecar, Source, Space,
-    Texture, Unit, VERSION,
+    Bounds, Clip, ClipSource, Deviation, Encoding, FirstRow, Layout, Lookup, Loop, Mesh, Name, Order, Part, Pixel, Role, RootMotion,
+    Sidecar, Source, Space, Texture, Unit, VERSION,
 };
 use crate::plan::frames;
 use crate::report::{ClipReport, Device, Report, TextureReport, Timing};
@@ -78,11 +78,28 @@ pub fn sidecar(
                 stepped: plan.stepped,
                 bounds: with_rest(planned, (ranges.least, ranges.largest)),
                 largest_displacement: ranges.moved.sqrt(),
+                source: plan.clip.and_then(|c| scene.clips[c].source.as_deref()).map(clip_source),
+                root_motion: root_motion(scene, planned, plan),
             })
             .collect(),
         bounds: with_rest(planned, (outcome.all.least, outcome.all.largest)),
         warnings: warnings.list(),
     }
+}
+
+fn clip_source(source: &crate::scene::ClipSource) -> ClipSource {
+    ClipSource { file: source.file.clone(), sha256: source.sha256.clone() }
+}
+
+/// What was taken out of a clip's frames.
+fn root_motion(scene: &Scene, planned: &Planned<'_>, plan: &frames::ClipPlan) -> Option<RootMotion> {
+    let (root, track) = (planned.poser.root()?, planned.poser.root_track(plan)?);
+    Some(RootMotion {
+        node: scene.nodes[root].source as u32,
+        node_name: scene.nodes[root].name.clone(),
+        translation: track.iter().map(|m| m.shift.as_vec3().to_array()).collect(),
+        yaw: track.iter().map(|m| m.yaw as f32).collect(),
+    })
 }
 
 /// A box that holds the rest pose too.

@@ -11,8 +11,9 @@ use glam::Vec3;
 
 pub use device::devices;
 
+use crate::clips::{attach_clips, merge_clips};
 use crate::encode::{Encoding, FLAT, NormalMode, Texel};
-use crate::options::{Format, Normals, Options, Position, Request, Rest};
+use crate::options::{Format, Normals, Options, Position, Request, Rest, RootMotion};
 use crate::output::glb::{MeshFile, MeshWritten, write_mesh};
 use crate::output::name::safe_name;
 use crate::output::set::Set;
@@ -23,6 +24,7 @@ use crate::plan::frames::{ClipPlan, number_frames, plan_clips};
 use crate::plan::layout::{Layout, Lookup};
 use crate::plan::loops::judge_loops;
 use crate::plan::mesh::BakeMesh;
+use crate::plan::root::find_root;
 use crate::pose::{PoseSource, Poser, sample_times};
 use crate::report::{Progress, Report, Step, Timing};
 use crate::scene::Scene;
@@ -43,8 +45,10 @@ pub fn bake(request: &Request, progress: &mut dyn Progress) -> Result<Report> {
     let mut warnings = Warnings::default();
 
     clock.begin(Step::Read, progress, 0);
-    let settings = source::Settings { scene: options.scene.clone(), allow_outside: options.allow_outside };
-    let scene = source::read(&request.input, &settings, &mut warnings)?;
+    let settings = source::Settings { scene: options.scene.clone(), allow_outside: options.allow_outside, motion_only: false };
+    let mut scene = source::read(&request.input, &settings, &mut warnings)?;
+    attach_clips(&mut scene, &options.animations, options.allow_outside, &mut warnings)?;
+    merge_clips(&mut scene, &options.merges)?;
 
     clock.begin(Step::Plan, progress, 0);
     let planned = Planned::new(&scene, options, &mut warnings)?;
@@ -121,8 +125,13 @@ struct Planned<'a> {
 impl<'a> Planned<'a> {
     fn new(scene: &'a Scene, options: &Options, warnings: &mut Warnings) -> Result<Self> {
         let mut mesh = build_mesh(scene, options, warnings)?;
-        let poser = Poser::new(scene, &mesh.palette, &mesh.weights, options.scale);
+        let root = match options.root_motion {
+            RootMotion::Keep => None,
+            RootMotion::Strip => Some(find_root(scene, &mesh, options.root.as_deref())?),
+        };
+        let mut poser = Poser::new(scene, &mesh.palette, &mesh.weights, options.scale, root);
         let mut clips = plan_clips(scene, &poser, options)?;
+        poser.begin_clips(&clips);
         let shown = sample_times(&poser, &[(None, 0.0)]);
         turn_mirrored_parts(scene, &mut mesh, shown.as_ref(), warnings);
         let size = RestPose::new(&mesh, shown.as_ref()).size();
@@ -161,6 +170,9 @@ fn check_options(options: &Options) -> Result<()> {
         }
         Options { normal_bits: Some(_), .. } if !png => usage("--normal-bits is for PNG; EXR normals have the format's own bits"),
         Options { normal_bits: Some(bits), .. } if !matches!(bits, 8 | 16) => usage("--normal-bits must be 8 or 16"),
+        Options { root: Some(_), root_motion: RootMotion::Keep, .. } => {
+            usage("--root names the node whose way --root-motion strip takes out; add that or leave --root out")
+        }
         Options { uv_set, .. } if !(1..=7).contains(uv_set) => usage("--uv-set must be 1 to 7"),
         Options { max_size, .. } if *max_size < 4 => usage("--max-size must be at least 4"),
         _ => Ok(()),

@@ -69,13 +69,18 @@ fn is_flat(primitive: &Primitive, recompute: Option<Recompute>) -> bool {
     }
 }
 
-/// Indices of the parts to bake.
-fn choose_parts(scene: &Scene, only: &[String], exclude: &[String]) -> Result<Vec<usize>> {
-    // Patterns mean nodes by the file's own numbers.
+/// Names of all nodes of a file, as a user may type them, by the file's own numbers.
+pub fn node_names(scene: &Scene) -> Vec<String> {
     let mut names = vec![String::new(); scene.nodes.iter().map(|n| n.source + 1).max().unwrap_or(0)];
     for node in &scene.nodes {
         names[node.source] = node.name.clone().unwrap_or_else(|| format!("node_{}", node.source));
     }
+    names
+}
+
+/// Indices of the parts to bake.
+fn choose_parts(scene: &Scene, only: &[String], exclude: &[String]) -> Result<Vec<usize>> {
+    let names = node_names(scene);
     let below = |patterns: &[String]| -> Result<Vec<bool>> {
         let chosen = select(patterns, &names, "node")?;
         let mut inside = vec![false; scene.nodes.len()];

@@ -8,4 +8,5 @@ pub mod frames;
 pub mod layout;
 pub mod loops;
 pub mod mesh;
+pub mod root;
 pub mod select;
