@@ -153,7 +153,7 @@ fn tangents_turn_with_the_surface() {
 /// Tangents of the static mesh: xyz and handedness of each vertex.
 fn rest_tangents(baked: &support::bake::Baked) -> Vec<[f64; 4]> {
     let shown = baked.glb.shown().expect("the mesh");
-    let values = baked.glb.attribute(&shown[0].primitive, "TANGENT").expect("readable").expect("tangents");
+    let values = baked.glb.attribute(&shown[0].json, "TANGENT").expect("readable").expect("tangents");
     (0..values.count()).map(|i| values.get::<4>(i)).collect()
 }
 
@@ -183,32 +183,26 @@ fn tangents_without_texture_coordinates_are_said() {
     }
 }
 
-/// MikkTSpace gives what the authoring tools wrote: real models that carry tangents are baked with and without them.
+/// MikkTSpace gives what authoring tools write. The one given model whose own tangents come from its normal map's coordinates by
+/// that algorithm is read with them and without; the others' are zero, guessed or of the opposite convention.
 #[test]
-fn computed_tangents_are_those_of_real_models() {
+fn computed_tangents_are_those_of_a_real_model() {
     let Some(models) = oracle::models() else {
         assert!(std::env::var("CI").is_err(), "../shared/data is required in CI");
         return;
     };
-    let mut compared = 0;
-    for model in models.iter().filter(|m| m.refused().is_none()) {
-        let scene = vatbake::source::read(&Input::File(model.file.clone()), &Default::default(), &mut Default::default()).expect("reads");
-        if !scene.primitives.iter().all(|p| p.tangents.is_some()) {
-            continue;
-        }
-        let mut bare = scene.clone();
-        bare.primitives.iter_mut().for_each(|p| p.tangents = None);
-        let tangents = |scene| {
-            let options = vatbake::Options { tangents: true, ..options() };
-            let mesh = vatbake::plan::build::build_mesh(scene, &options, &mut Default::default()).expect("builds");
-            mesh.vertices.iter().zip(&mesh.hands).map(|(v, &hand)| (v.tangent, hand)).collect::<Vec<_>>()
-        };
-        let (file, computed) = (tangents(&scene), tangents(&bare));
-        let dot = |a: [f32; 3], b: [f32; 3]| (0..3).map(|c| a[c] * b[c]).sum::<f32>();
-        let alike = file.iter().zip(&computed).filter(|(a, b)| a.1 == b.1 && dot(a.0, b.0) > 0.98).count();
-        println!("{}: {alike} of {} tangents agree", model.name, file.len());
-        assert!(alike * 100 >= file.len() * 90, "{}: {alike} of {} tangents agree", model.name, file.len());
-        compared += 1;
-    }
-    assert!(compared >= 2, "only {compared} models carry tangents");
+    let model = models.iter().find(|m| m.name == "PBRTest-Joints1").expect("the model");
+    let scene = vatbake::source::read(&Input::File(model.file.clone()), &Default::default(), &mut Default::default()).expect("reads");
+    assert!(scene.primitives.iter().all(|p| p.tangents.is_some()));
+    let mut bare = scene.clone();
+    bare.primitives.iter_mut().for_each(|p| p.tangents = None);
+    let tangents = |scene| {
+        let options = vatbake::Options { tangents: true, ..options() };
+        let mesh = vatbake::plan::build::build_mesh(scene, &options, &mut Default::default()).expect("builds");
+        mesh.vertices.iter().zip(&mesh.hands).map(|(v, &hand)| (v.tangent, hand)).collect::<Vec<_>>()
+    };
+    let (file, computed) = (tangents(&scene), tangents(&bare));
+    let dot = |a: [f32; 3], b: [f32; 3]| (0..3).map(|c| a[c] * b[c]).sum::<f32>();
+    let alike = file.iter().zip(&computed).filter(|(a, b)| a.1 == b.1 && dot(a.0, b.0) > 0.98).count();
+    assert!(alike * 100 >= file.len() * 90, "{alike} of {} tangents agree", file.len());
 }
