@@ -5,6 +5,8 @@
 override has_morphs: bool = true;
 override has_faces: bool = true;
 override has_more_sets: bool = true;
+// Whether tangents are wanted.
+override with_tangents: bool = true;
 
 struct Vertex {
     px: f32, py: f32, pz: f32,
@@ -15,6 +17,8 @@ struct Vertex {
     morph_count: u32,
     first_face: u32,
     face_count: u32,
+    tx: f32, ty: f32, tz: f32,
+    padding: u32,
 }
 
 struct Influence {
@@ -27,6 +31,8 @@ struct Morph {
     weight: u32,
     nx: f32, ny: f32, nz: f32,
     padding: u32,
+    tx: f32, ty: f32, tz: f32,
+    padding_2: u32,
 }
 
 struct Params {
@@ -47,7 +53,7 @@ struct Params {
     texture_width: u32,     // folds the address into the storage texture
     is_offset: u32,         // 1: values are distances from the rest position
     slot: u32,              // bounds: which clip's ranges
-    padding: u32,
+    tangent_unit: f32,      // chord a count of the tangent error
 }
 
 @group(0) @binding(0) var<storage, read> vertices: array<Vertex>;
@@ -69,11 +75,13 @@ struct Matrix {
 struct Shape {
     position: vec3<f32>,
     normal: vec3<f32>,
+    tangent: vec3<f32>,
 }
 
 struct Deformed {
     position: vec3<f32>,
     normal: vec3<f32>,
+    tangent: vec3<f32>,
     degenerate: bool,
 }
 
@@ -103,10 +111,11 @@ fn blend_matrix(v: Vertex, frame: u32) -> Matrix {
     return m;
 }
 
-// Position and normal before the skin.
+// Position, normal and tangent before the skin.
 fn morph_shape(v: Vertex, frame: u32) -> Shape {
     var position = vec3<f32>(v.px, v.py, v.pz);
     var normal = vec3<f32>(v.nx, v.ny, v.nz);
+    var tangent = vec3<f32>(v.tx, v.ty, v.tz);
     if has_morphs {
         let base = frame * params.weight_count;
         for (var m = v.first_morph; m < v.first_morph + v.morph_count; m++) {
@@ -114,9 +123,12 @@ fn morph_shape(v: Vertex, frame: u32) -> Shape {
             let weight = weights[base + morph.weight];
             position += vec3<f32>(morph.px, morph.py, morph.pz) * weight;
             normal += vec3<f32>(morph.nx, morph.ny, morph.nz) * weight;
+            if with_tangents {
+                tangent += vec3<f32>(morph.tx, morph.ty, morph.tz) * weight;
+            }
         }
     }
-    return Shape(position, normal);
+    return Shape(position, normal, tangent);
 }
 
 fn transform_point(m: Matrix, p: vec3<f32>) -> vec3<f32> {
@@ -166,6 +178,17 @@ fn face_normal(v: Vertex, frame: u32) -> vec3<f32> {
     return sum * inverseSqrt(square);
 }
 
+// Unit tangent: a direction in the surface, so the matrix itself moves it; zero where there is no direction.
+fn transform_tangent(m: Matrix, t: vec3<f32>) -> vec3<f32> {
+    let turned = vec3<f32>(dot(m.x.xyz, t), dot(m.y.xyz, t), dot(m.z.xyz, t));
+    let size = (dot(m.x.xyz, m.x.xyz) + dot(m.y.xyz, m.y.xyz) + dot(m.z.xyz, m.z.xyz)) * dot(t, t);
+    let square = dot(turned, turned);
+    if square <= NO_DIRECTION * size {
+        return vec3<f32>(0.0);
+    }
+    return turned * inverseSqrt(square);
+}
+
 fn deform(vertex: u32, frame: u32) -> Deformed {
     let v = vertices[vertex];
     let m = blend_matrix(v, frame);
@@ -180,7 +203,14 @@ fn deform(vertex: u32, frame: u32) -> Deformed {
     if degenerate {
         normal = vec3<f32>(v.nx, v.ny, v.nz);
     }
-    return Deformed(transform_point(m, shape.position), normal, degenerate);
+    var tangent = vec3<f32>(0.0);
+    if with_tangents {
+        tangent = transform_tangent(m, shape.tangent);
+        if all(tangent == vec3<f32>(0.0)) {
+            tangent = vec3<f32>(v.tx, v.ty, v.tz);
+        }
+    }
+    return Deformed(transform_point(m, shape.position), normal, tangent, degenerate);
 }
 
 fn rest_position(vertex: u32) -> vec3<f32> {

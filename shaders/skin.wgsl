@@ -3,20 +3,22 @@
 
 @group(0) @binding(9) var position_uint: texture_storage_2d<rgba16uint, write>;
 @group(0) @binding(10) var normal_uint: texture_storage_2d<rgba16uint, write>;
-@group(0) @binding(11) var position_float: texture_storage_2d<rgba32float, write>;
-@group(0) @binding(12) var normal_float: texture_storage_2d<rgba32float, write>;
+@group(0) @binding(11) var tangent_uint: texture_storage_2d<rgba16uint, write>;
+@group(0) @binding(12) var position_float: texture_storage_2d<rgba32float, write>;
+@group(0) @binding(13) var normal_float: texture_storage_2d<rgba32float, write>;
+@group(0) @binding(14) var tangent_float: texture_storage_2d<rgba32float, write>;
 
 // What becomes of normals: 0 nothing, 1 a texture of their own, 2 octahedral in the position's alpha.
 override normal_mode: u32 = 1u;
 
 // A row's results: 0 sum of squared counts of the position error, 1 of the normal's chord, 2 the largest squared position error as
-// bits, 3 the largest squared chord as bits, 4 normals without a direction.
-const RESULTS: u32 = 5u;
+// bits, 3 the largest squared chord as bits, 4 normals without a direction, 5 and 6 as 1 and 3 for the tangent.
+const RESULTS: u32 = 7u;
 const RESULT_STRIDE: u32 = 8u;
 // Counts stop here: 255 * 255 * 32768 texels still fit 32 bits.
 const MOST_COUNTS: f32 = 255.0;
 
-var<workgroup> measured: array<atomic<u32>, 5>;
+var<workgroup> measured: array<atomic<u32>, 7>;
 
 // floor(clamp((value - bias) / scale, 0, 1) * levels + 0.5); 0 on an axis without range.
 fn quantise(value: vec3<f32>) -> vec3<f32> {
@@ -66,10 +68,25 @@ fn measure_normal(chord: vec3<f32>, degenerate: bool) {
     }
 }
 
+fn measure_tangent(chord: vec3<f32>) {
+    let square = dot(chord, chord);
+    atomicAdd(&measured[5], squared_counts(square, params.tangent_unit));
+    atomicMax(&measured[6], bitcast<u32>(square));
+}
+
+// Unit vector to integers, 0 to `levels`.
+fn quantise_unit(n: vec3<f32>) -> vec3<f32> {
+    return floor(clamp(n * 0.5 + 0.5, vec3<f32>(0.0), vec3<f32>(1.0)) * params.normal_levels + 0.5);
+}
+
+fn decode_unit(texel: vec3<f32>) -> vec3<f32> {
+    return normalize(texel / params.normal_levels * 2.0 - 1.0);
+}
+
 fn publish(frame: u32, lane: u32) {
     workgroupBarrier();
     let slot = frame * RESULT_STRIDE + lane;
-    if lane < 2u || lane == 4u {
+    if lane < 2u || lane == 4u || lane == 5u {
         atomicAdd(&results[slot], atomicLoad(&measured[lane]));
     } else if lane < RESULTS {
         atomicMax(&results[slot], atomicLoad(&measured[lane]));
@@ -95,19 +112,23 @@ fn skin_uint(
     var normal = vec4<u32>(0u);
     var chord = vec3<f32>(0.0);
     if normal_mode == 1u {
-        let levels = params.normal_levels;
-        let n = floor(clamp(deformed.normal * 0.5 + 0.5, vec3<f32>(0.0), vec3<f32>(1.0)) * levels + 0.5);
-        chord = normalize(n / levels * 2.0 - 1.0) - deformed.normal;
-        normal = vec4<u32>(vec3<u32>(n), u32(levels));
+        let n = quantise_unit(deformed.normal);
+        chord = decode_unit(n) - deformed.normal;
+        normal = vec4<u32>(vec3<u32>(n), u32(params.normal_levels));
     } else if normal_mode == 2u {
         let e = encode_octahedral(deformed.normal);
         chord = decode_octahedral(e) - deformed.normal;
         alpha = e.x | (e.y << 8u);
     }
+    let t = quantise_unit(deformed.tangent);
+    let tangent = vec4<u32>(vec3<u32>(t), u32(params.normal_levels));
     if is_vertex {
         measure_position(decoded - deformed.position);
         if normal_mode != 0u {
             measure_normal(chord, deformed.degenerate);
+        }
+        if with_tangents {
+            measure_tangent(decode_unit(t) - deformed.tangent);
         }
     }
     if i < params.row_texels {
@@ -115,6 +136,9 @@ fn skin_uint(
         textureStore(position_uint, texel, select(vec4<u32>(0u), vec4<u32>(vec3<u32>(position), alpha), is_vertex));
         if normal_mode == 1u {
             textureStore(normal_uint, texel, select(vec4<u32>(0u), normal, is_vertex));
+        }
+        if with_tangents {
+            textureStore(tangent_uint, texel, select(vec4<u32>(0u), tangent, is_vertex));
         }
     }
     publish(frame, lane);
@@ -141,6 +165,9 @@ fn skin_float(
         textureStore(position_float, texel, select(vec4<f32>(0.0), vec4<f32>(value, 1.0), is_vertex));
         if normal_mode == 1u {
             textureStore(normal_float, texel, select(vec4<f32>(0.0), vec4<f32>(deformed.normal, 1.0), is_vertex));
+        }
+        if with_tangents {
+            textureStore(tangent_float, texel, select(vec4<f32>(0.0), vec4<f32>(deformed.tangent, 1.0), is_vertex));
         }
     }
     publish(frame, lane);

@@ -52,7 +52,18 @@ impl NormalMode {
     }
 }
 
-/// How positions and normals become texels.
+/// What a texture holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layer {
+    /// Where a vertex is.
+    Position,
+    /// Its unit normal.
+    Normal,
+    /// Its unit tangent.
+    Tangent,
+}
+
+/// How positions and directions become texels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Encoding {
     /// Integers or floats.
@@ -73,6 +84,10 @@ pub struct Encoding {
     pub error_unit: f32,
     /// Chord of one count of the normal error.
     pub chord_unit: f32,
+    /// Chord of one count of the tangent error.
+    pub tangent_unit: f32,
+    /// Whether tangents are written.
+    pub tangents: bool,
 }
 
 impl Encoding {
@@ -85,6 +100,7 @@ impl Encoding {
         levels: f32,
         normals: NormalMode,
         normal_levels: f32,
+        tangents: bool,
     ) -> Self {
         let noise = coordinate * FLAT;
         let (mut scale, mut bias) = (Vec3::ZERO, Vec3::ZERO);
@@ -103,7 +119,14 @@ impl Encoding {
             NormalMode::Octahedral => OCTAHEDRAL_COUNT,
             _ => 2.0 / normal_levels / COUNTS_A_NORMAL_STEP,
         };
-        Self { texel, is_offset, scale, bias, levels, normals, normal_levels, error_unit, chord_unit }
+        let tangent_unit = 2.0 / normal_levels / COUNTS_A_NORMAL_STEP;
+        Self { texel, is_offset, scale, bias, levels, normals, normal_levels, error_unit, chord_unit, tangent_unit, tangents }
+    }
+
+    /// What is written, one texture each.
+    pub fn layers(&self) -> Vec<Layer> {
+        let normal = (self.normals == NormalMode::Separate).then_some(Layer::Normal);
+        [Some(Layer::Position), normal, self.tangents.then_some(Layer::Tangent)].into_iter().flatten().collect()
     }
 
     /// Position value to texel, 0 to `levels`.
@@ -188,7 +211,7 @@ mod tests {
     #[test]
     fn a_texel_is_at_most_half_a_step_off_and_ends_are_exact() {
         let range = (Vec3::new(-1.0, 0.5, 2.0), Vec3::new(3.0, 0.5, 2.5));
-        let e = Encoding::new(Texel::Uint, true, range, 3.0, 65535.0, NormalMode::None, 65535.0);
+        let e = Encoding::new(Texel::Uint, true, range, 3.0, 65535.0, NormalMode::None, 65535.0, false);
         assert_eq!((e.scale.y, e.bias.y), (0.0, 0.5));
         assert_eq!(e.quantise(range.0), Vec3::ZERO);
         assert_eq!(e.quantise(range.1), Vec3::new(65535.0, 0.0, 65535.0));
@@ -202,7 +225,7 @@ mod tests {
     #[test]
     fn noise_is_no_range() {
         let range = (Vec3::splat(100.0), Vec3::new(100.0001, 100.00005, 101.0));
-        let e = Encoding::new(Texel::Uint, false, range, 101.0, 65535.0, NormalMode::None, 65535.0);
+        let e = Encoding::new(Texel::Uint, false, range, 101.0, 65535.0, NormalMode::None, 65535.0, false);
         assert_eq!((e.scale.x > 0.0, e.scale.y), (true, 0.0));
         assert!((e.bias.y - 100.000_02).abs() < 1e-5);
     }

@@ -28,7 +28,7 @@ fn modules() -> Vec<(&'static str, Module, ModuleInfo)> {
 /// With the overrides of one kind of mesh filled in, as a pipeline is made.
 fn specialised<'a>(module: &'a Module, info: &'a ModuleInfo, has: bool, normal_mode: u32) -> (Cow<'a, Module>, Cow<'a, ModuleInfo>) {
     let mut constants = PipelineConstants::default();
-    for name in ["has_morphs", "has_faces", "has_more_sets"] {
+    for name in ["has_morphs", "has_faces", "has_more_sets", "with_tangents"] {
         constants.insert(name.into(), f64::from(u8::from(has)));
     }
     if module.overrides.iter().any(|(_, o)| o.name.as_deref() == Some("normal_mode")) {
@@ -104,8 +104,10 @@ fn bindings_are_those_of_rust() {
         ("params", binding::PARAMS),
         ("position_uint", binding::POSITION_UINT),
         ("normal_uint", binding::POSITION_UINT + 1),
+        ("tangent_uint", binding::POSITION_UINT + 2),
         ("position_float", binding::POSITION_FLOAT),
         ("normal_float", binding::POSITION_FLOAT + 1),
+        ("tangent_float", binding::POSITION_FLOAT + 2),
     ]
     .into();
     for (module_name, module, _) in modules() {
@@ -139,7 +141,7 @@ fn structures_are_those_of_rust() {
     for (_, module, _) in modules() {
         let (members, size) = structure(&module, "Params");
         let wanted = at!(Params: scale, bias, levels, normal_levels, error_unit, chord_unit, palette_len, weight_count, first_vertex, vertex_count, row_texels, frame_count,
-            frame_stride, vertex_stride, texture_width, is_offset, slot, padding);
+            frame_stride, vertex_stride, texture_width, is_offset, slot, tangent_unit);
         assert_eq!((members, size), (named(&wanted), size_of::<Params>()));
 
         let (members, size) = structure(&module, "Influence");
@@ -151,6 +153,9 @@ fn structures_are_those_of_rust() {
         wanted.extend(at!(Vertex: first_set));
         wanted.extend([("nx", n), ("ny", n + 4), ("nz", n + 8)]);
         wanted.extend(at!(Vertex: sets, first_morph, morph_count, first_face, face_count));
+        let t = offset_of!(Vertex, tangent);
+        wanted.extend([("tx", t), ("ty", t + 4), ("tz", t + 8)]);
+        wanted.extend(at!(Vertex: padding));
         assert_eq!(structure(&module, "Vertex"), (named(&wanted), size_of::<Vertex>()));
 
         let (p, n) = (offset_of!(Morph, position), offset_of!(Morph, normal));
@@ -158,6 +163,9 @@ fn structures_are_those_of_rust() {
         wanted.extend(at!(Morph: weight));
         wanted.extend([("nx", n), ("ny", n + 4), ("nz", n + 8)]);
         wanted.extend(at!(Morph: padding));
+        let t = offset_of!(Morph, tangent);
+        wanted.extend([("tx", t), ("ty", t + 4), ("tz", t + 8)]);
+        wanted.extend(at!(Morph: padding_2));
         assert_eq!(structure(&module, "Morph"), (named(&wanted), size_of::<Morph>()));
     }
 }

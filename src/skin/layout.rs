@@ -38,10 +38,10 @@ pub mod binding {
     pub const RESULTS: u32 = 7;
     /// [`super::Params`]
     pub const PARAMS: u32 = 8;
-    /// Positions of the integer entry point; normals follow.
+    /// Positions of the integer entry point; normals and tangents follow.
     pub const POSITION_UINT: u32 = 9;
-    /// Positions of the float entry point; normals follow.
-    pub const POSITION_FLOAT: u32 = 11;
+    /// Positions of the float entry point; normals and tangents follow.
+    pub const POSITION_FLOAT: u32 = 12;
 }
 
 /// Uniforms of one dispatch; mirrored in `shaders/deform.wgsl`.
@@ -82,8 +82,8 @@ pub struct Params {
     pub is_offset: u32,
     /// Which clip's ranges.
     pub slot: u32,
-    /// Always 0.
-    pub padding: u32,
+    /// Chord of one count of the tangent error.
+    pub tangent_unit: f32,
 }
 
 impl Params {
@@ -97,6 +97,7 @@ impl Params {
             error_unit: e.error_unit,
             chord_unit: e.chord_unit,
             is_offset: e.is_offset.into(),
+            tangent_unit: e.tangent_unit,
             ..Self::default()
         }
     }
@@ -116,6 +117,10 @@ pub struct RowResults {
     pub normal_largest: u32,
     /// Normals without a direction.
     pub degenerate: u32,
+    /// As `normal_squares`, of the tangent.
+    pub tangent_squares: u32,
+    /// As `normal_largest`, of the tangent.
+    pub tangent_largest: u32,
     /// Always 0.
-    pub padding: [u32; 3],
+    pub padding: u32,
 }
