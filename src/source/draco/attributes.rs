@@ -68,8 +68,8 @@ pub(super) struct Shape {
 /// Connectivity as EdgeBreaker makes it.
 pub(super) struct Mesh {
     pub(super) corners: Corners,
-    /// Connectivities of attributes with seams.
-    pub(super) attributes: Vec<Corners>,
+    /// Connectivities of attributes; the mesh's own where there are no seams.
+    pub(super) attributes: Vec<Option<Corners>>,
     /// Per corner, its point.
     pub(super) point: Vec<u32>,
 }
@@ -148,7 +148,7 @@ impl Order {
     }
 
     fn corners<'m>(&self, mesh: &'m Mesh) -> &'m Corners {
-        let own = self.table.filter(|_| self.per_corner).and_then(|table| mesh.attributes.get(table));
+        let own = self.table.filter(|_| self.per_corner).and_then(|table| mesh.attributes.get(table)?.as_ref());
         own.unwrap_or(&mesh.corners)
     }
 }

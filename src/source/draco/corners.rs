@@ -13,7 +13,7 @@ pub(super) fn next(corner: u32) -> u32 {
 
 /// The corner before, clockwise.
 pub(super) fn previous(corner: u32) -> u32 {
-    if corner % 3 == 0 { corner + 2 } else { corner - 1 }
+    if corner.is_multiple_of(3) { corner + 2 } else { corner - 1 }
 }
 
 /// Triangles and how they meet. All corners and vertices that it names exist.
@@ -129,7 +129,7 @@ impl Corners {
 }
 
 /// Numbers the points: a vertex is one point unless an attribute's seam divides it. The point of each corner, and the number of points.
-pub(super) fn number_points(corners: &Corners, attributes: &[Corners]) -> (Vec<u32>, usize) {
+pub(super) fn number_points(corners: &Corners, attributes: &[&Corners]) -> (Vec<u32>, usize) {
     let mut points = vec![0; corners.len()];
     let mut count = 0;
     for &leftmost in corners.leftmost.iter().filter(|c| **c != NONE) {
@@ -137,7 +137,7 @@ pub(super) fn number_points(corners: &Corners, attributes: &[Corners]) -> (Vec<u
         if corners.swing_left(leftmost).is_some() {
             // A ring is opened at a seam.
             let seam = |table: &Corners| corners.fan(leftmost).find(|&c| table.vertex(c) != table.vertex(leftmost));
-            first = attributes.iter().find_map(seam).unwrap_or(leftmost);
+            first = attributes.iter().copied().find_map(seam).unwrap_or(leftmost);
         }
         let mut before = None;
         for corner in corners.fan(first) {
@@ -177,7 +177,7 @@ mod tests {
         let corners = pair();
         let cut = corners.cut(&[true, true, true, true, true, true]);
         assert_eq!(cut.leftmost.len(), 6);
-        let (points, count) = number_points(&corners, &[cut]);
+        let (points, count) = number_points(&corners, &[&cut]);
         assert_eq!((points, count), (vec![0, 2, 3, 4, 5, 1], 6));
     }
 

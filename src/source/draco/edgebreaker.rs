@@ -15,8 +15,8 @@ pub(super) struct Connectivity {
     pub(super) corners: Corners,
     /// Number of vertices when no attribute has a connectivity of its own.
     pub(super) vertices: usize,
-    /// For each attribute connectivity, which edges are seams, by the corner opposite to them.
-    pub(super) seams: Vec<Vec<bool>>,
+    /// For each attribute connectivity, which edges are seams, by the corner opposite to them; none where no edge is.
+    pub(super) seams: Vec<Option<Vec<bool>>>,
 }
 
 /// What to do with the next triangle; the discriminants are the symbols of the valence coding.
@@ -372,22 +372,18 @@ impl Builder {
     }
 }
 
-/// Which edges of each attribute are seams: those of the boundary, and those that a bit says.
-fn read_seams(corners: &Corners, runs: &mut [BitRun<'_>]) -> Vec<Vec<bool>> {
-    let mut seams = vec![vec![false; corners.len()]; runs.len()];
+/// Which edges of each attribute are seams. There is a bit for each edge between two triangles.
+fn read_seams(corners: &Corners, runs: &mut [BitRun<'_>]) -> Vec<Option<Vec<bool>>> {
+    let mut seams: Vec<Option<Vec<bool>>> = vec![None; runs.len()];
     for first in (0..corners.len() as u32).step_by(3) {
         for corner in [first, next(first), previous(first)] {
-            match corners.opposite(corner) {
-                None => seams.iter_mut().for_each(|seam| seam[corner as usize] = true),
-                // The edge was seen from the other triangle.
-                Some(opposite) if opposite / 3 < first / 3 => {}
-                Some(opposite) => {
-                    for (seam, run) in seams.iter_mut().zip(&mut *runs) {
-                        if run.read() {
-                            seam[corner as usize] = true;
-                            seam[opposite as usize] = true;
-                        }
-                    }
+            // An edge comes with the first of its triangles.
+            let Some(opposite) = corners.opposite(corner).filter(|&opposite| opposite >= first) else { continue };
+            for (seams, run) in seams.iter_mut().zip(&mut *runs) {
+                if run.read() {
+                    let seams = seams.get_or_insert_with(|| vec![false; corners.len()]);
+                    seams[corner as usize] = true;
+                    seams[opposite as usize] = true;
                 }
             }
         }

@@ -140,15 +140,25 @@ fn read_sequential(bytes: &mut Bytes<'_>, expected: Expected, reserve: &Reserve<
 fn read_edgebreaker(bytes: &mut Bytes<'_>, expected: Expected, reserve: &Reserve<'_>) -> Result<(Vec<[u32; 3]>, Shape)> {
     let header = edgebreaker::Header::read(bytes)?;
     check_triangles(header.faces, expected, reserve)?;
-    // Opposites and vertices of the mesh, and again for each attribute with seams.
-    reserve(header.faces as u64 * (1 + header.attributes as u64), 24)?;
+    // Opposites and vertices, and the seams of each attribute. What is needed only while decoding counts a quarter.
+    reserve(header.faces as u64, 6 + header.attributes as u64)?;
     let connectivity = edgebreaker::read_connectivity(bytes, &header)?;
     let corners = connectivity.corners;
-    let attributes: Vec<_> = connectivity.seams.iter().map(|seams| corners.cut(seams)).collect();
-    let (point, points) = if attributes.is_empty() {
-        (corners.vertices().to_vec(), connectivity.vertices)
-    } else {
-        corners::number_points(&corners, &attributes)
+    let mut attributes = Vec::new();
+    for seams in connectivity.seams {
+        attributes.push(match seams {
+            None => None,
+            Some(seams) => {
+                reserve(header.faces as u64, 6)?;
+                Some(corners.cut(&seams))
+            }
+        });
+    }
+    let divided: Vec<_> = attributes.iter().flatten().collect();
+    // Without attributes of their own connectivity the vertices are the points, those without triangles with them.
+    let (point, points) = match attributes.len() {
+        0 => (corners.vertices().to_vec(), connectivity.vertices),
+        _ => corners::number_points(&corners, &divided),
     };
     check_points(points, expected)?;
     let triangles = point.as_chunks::<3>().0.to_vec();

@@ -272,10 +272,8 @@ fn predict_normal(corners: &Corners, corner: u32, position: &dyn Fn(u32) -> [i64
     let mut normal = [0_i64; 3];
     for corner in corners.around(corner) {
         let (a, b) = (minus(position(next(corner))), minus(position(previous(corner))));
-        for c in 0..3 {
-            let (d, e) = ((c + 1) % 3, (c + 2) % 3);
-            normal[c] = normal[c].wrapping_add(a[d].wrapping_mul(b[e]).wrapping_sub(a[e].wrapping_mul(b[d])));
-        }
+        let area = [(1, 2), (2, 0), (0, 1)].map(|(d, e)| a[d].wrapping_mul(b[e]).wrapping_sub(a[e].wrapping_mul(b[d])));
+        normal = [0, 1, 2].map(|c| normal[c].wrapping_add(area[c]));
     }
     let sum = normal.iter().fold(0_i64, |sum, c| sum.saturating_add(c.saturating_abs()));
     if sum > LIMIT {
