@@ -1,6 +1,13 @@
 // The deformation of one vertex in one frame: morph targets, then skinning, then the normal (glTF 2.0, 3.7.2.2 and 3.7.3.2).
 // Put before skin.wgsl and bounds.wgsl; src/skin/cpu.rs is its twin, function by function.
 
+// What the mesh has; what it lacks is not compiled. A loop costs its body once even where no lane enters it.
+override has_morphs: bool = true;
+override has_faces: bool = true;
+override has_more_sets: bool = true;
+// Whether tangents are wanted.
+override with_tangents: bool = true;
+
 struct Vertex {
     px: f32, py: f32, pz: f32,
     first_set: u32,
@@ -10,6 +17,8 @@ struct Vertex {
     morph_count: u32,
     first_face: u32,
     face_count: u32,
+    tx: f32, ty: f32, tz: f32,
+    padding: u32,
 }
 
 struct Influence {
@@ -22,12 +31,17 @@ struct Morph {
     weight: u32,
     nx: f32, ny: f32, nz: f32,
     padding: u32,
+    tx: f32, ty: f32, tz: f32,
+    padding_2: u32,
 }
 
 struct Params {
-    scale: vec4<f32>,       // xyz: range of an axis, metres; w: levels of a position component
-    bias: vec4<f32>,        // xyz: least value of an axis, metres; w: levels of a normal component
-    error_unit: vec4<f32>,  // xyz: metres a count of squared error; w: chord a count
+    scale: vec4<f32>,       // xyz: range of an axis, metres
+    bias: vec4<f32>,        // xyz: least value of an axis, metres
+    levels: f32,            // largest integer of a position component
+    normal_levels: f32,     // largest integer of a normal component
+    error_unit: f32,        // metres a count of the position error
+    chord_unit: f32,        // chord a count of the normal error
     palette_len: u32,       // matrices a frame
     weight_count: u32,      // morph weights a frame
     first_vertex: u32,      // of the run, over the whole bake
@@ -38,8 +52,8 @@ struct Params {
     vertex_stride: u32,
     texture_width: u32,     // folds the address into the storage texture
     is_offset: u32,         // 1: values are distances from the rest position
-    normal_mode: u32,       // 0 none, 1 a texture of its own, 2 octahedral in the position's alpha
     slot: u32,              // bounds: which clip's ranges
+    tangent_unit: f32,      // chord a count of the tangent error
 }
 
 @group(0) @binding(0) var<storage, read> vertices: array<Vertex>;
@@ -61,44 +75,60 @@ struct Matrix {
 struct Shape {
     position: vec3<f32>,
     normal: vec3<f32>,
+    tangent: vec3<f32>,
 }
 
 struct Deformed {
     position: vec3<f32>,
     normal: vec3<f32>,
+    tangent: vec3<f32>,
     degenerate: bool,
 }
 
-// Weighted sum of the palette's matrices, four influences at a time.
+// Adds four influences: joints of one set, unrolled by hand.
+fn add_influences(m: ptr<function, Matrix>, index: u32, base: u32) {
+    let four = influences[index];
+    let w = four.weights;
+    let a = (base + four.joints.x) * 3u;
+    let b = (base + four.joints.y) * 3u;
+    let c = (base + four.joints.z) * 3u;
+    let d = (base + four.joints.w) * 3u;
+    (*m).x += palettes[a] * w.x + palettes[b] * w.y + palettes[c] * w.z + palettes[d] * w.w;
+    (*m).y += palettes[a + 1u] * w.x + palettes[b + 1u] * w.y + palettes[c + 1u] * w.z + palettes[d + 1u] * w.w;
+    (*m).z += palettes[a + 2u] * w.x + palettes[b + 2u] * w.y + palettes[c + 2u] * w.z + palettes[d + 2u] * w.w;
+}
+
+// Weighted sum of the palette's matrices.
 fn blend_matrix(v: Vertex, frame: u32) -> Matrix {
     let base = frame * params.palette_len;
     var m = Matrix(vec4<f32>(0.0), vec4<f32>(0.0), vec4<f32>(0.0));
-    for (var s = 0u; s < v.sets; s++) {
-        let four = influences[v.first_set + s];
-        let w = four.weights;
-        let a = (base + four.joints.x) * 3u;
-        let b = (base + four.joints.y) * 3u;
-        let c = (base + four.joints.z) * 3u;
-        let d = (base + four.joints.w) * 3u;
-        m.x += palettes[a] * w.x + palettes[b] * w.y + palettes[c] * w.z + palettes[d] * w.w;
-        m.y += palettes[a + 1u] * w.x + palettes[b + 1u] * w.y + palettes[c + 1u] * w.z + palettes[d + 1u] * w.w;
-        m.z += palettes[a + 2u] * w.x + palettes[b + 2u] * w.y + palettes[c + 2u] * w.z + palettes[d + 2u] * w.w;
+    add_influences(&m, v.first_set, base);
+    if has_more_sets {
+        for (var s = 1u; s < v.sets; s++) {
+            add_influences(&m, v.first_set + s, base);
+        }
     }
     return m;
 }
 
-// Position and normal before the skin.
+// Position, normal and tangent before the skin.
 fn morph_shape(v: Vertex, frame: u32) -> Shape {
     var position = vec3<f32>(v.px, v.py, v.pz);
     var normal = vec3<f32>(v.nx, v.ny, v.nz);
-    let base = frame * params.weight_count;
-    for (var m = v.first_morph; m < v.first_morph + v.morph_count; m++) {
-        let morph = morphs[m];
-        let weight = weights[base + morph.weight];
-        position += vec3<f32>(morph.px, morph.py, morph.pz) * weight;
-        normal += vec3<f32>(morph.nx, morph.ny, morph.nz) * weight;
+    var tangent = vec3<f32>(v.tx, v.ty, v.tz);
+    if has_morphs {
+        let base = frame * params.weight_count;
+        for (var m = v.first_morph; m < v.first_morph + v.morph_count; m++) {
+            let morph = morphs[m];
+            let weight = weights[base + morph.weight];
+            position += vec3<f32>(morph.px, morph.py, morph.pz) * weight;
+            normal += vec3<f32>(morph.nx, morph.ny, morph.nz) * weight;
+            if with_tangents {
+                tangent += vec3<f32>(morph.tx, morph.ty, morph.tz) * weight;
+            }
+        }
     }
-    return Shape(position, normal);
+    return Shape(position, normal, tangent);
 }
 
 fn transform_point(m: Matrix, p: vec3<f32>) -> vec3<f32> {
@@ -148,12 +178,23 @@ fn face_normal(v: Vertex, frame: u32) -> vec3<f32> {
     return sum * inverseSqrt(square);
 }
 
+// Unit tangent: a direction in the surface, so the matrix itself moves it; zero where there is no direction.
+fn transform_tangent(m: Matrix, t: vec3<f32>) -> vec3<f32> {
+    let turned = vec3<f32>(dot(m.x.xyz, t), dot(m.y.xyz, t), dot(m.z.xyz, t));
+    let size = (dot(m.x.xyz, m.x.xyz) + dot(m.y.xyz, m.y.xyz) + dot(m.z.xyz, m.z.xyz)) * dot(t, t);
+    let square = dot(turned, turned);
+    if square <= NO_DIRECTION * size {
+        return vec3<f32>(0.0);
+    }
+    return turned * inverseSqrt(square);
+}
+
 fn deform(vertex: u32, frame: u32) -> Deformed {
     let v = vertices[vertex];
     let m = blend_matrix(v, frame);
     let shape = morph_shape(v, frame);
     var normal: vec3<f32>;
-    if v.face_count > 0u {
+    if has_faces && v.face_count > 0u {
         normal = face_normal(v, frame);
     } else {
         normal = transform_normal(m, shape.normal);
@@ -162,7 +203,14 @@ fn deform(vertex: u32, frame: u32) -> Deformed {
     if degenerate {
         normal = vec3<f32>(v.nx, v.ny, v.nz);
     }
-    return Deformed(transform_point(m, shape.position), normal, degenerate);
+    var tangent = vec3<f32>(0.0);
+    if with_tangents {
+        tangent = transform_tangent(m, shape.tangent);
+        if all(tangent == vec3<f32>(0.0)) {
+            tangent = vec3<f32>(v.tx, v.ty, v.tz);
+        }
+    }
+    return Deformed(transform_point(m, shape.position), normal, tangent, degenerate);
 }
 
 fn rest_position(vertex: u32) -> vec3<f32> {

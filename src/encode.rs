@@ -4,8 +4,8 @@ use glam::{Vec2, Vec3};
 
 /// Ranges below this share of the largest coordinate are rounding noise.
 pub const FLAT: f32 = 1.0 / (1 << 20) as f32;
-/// Counts of a squared error in one step of an axis.
-pub const COUNTS_A_STEP: f32 = 256.0;
+/// Counts of a position error in one step of the axis with the largest.
+const COUNTS_A_STEP: f32 = 256.0;
 /// Counts of a chord of normals in one step.
 const COUNTS_A_NORMAL_STEP: f32 = 128.0;
 /// Chord of one count where normals are octahedral with 8 bits.
@@ -52,7 +52,18 @@ impl NormalMode {
     }
 }
 
-/// How positions and normals become texels.
+/// What a texture holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layer {
+    /// Where a vertex is.
+    Position,
+    /// Its unit normal.
+    Normal,
+    /// Its unit tangent.
+    Tangent,
+}
+
+/// How positions and directions become texels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Encoding {
     /// Integers or floats.
@@ -69,10 +80,14 @@ pub struct Encoding {
     pub normals: NormalMode,
     /// Largest integer of a normal component: 65535 or 255.
     pub normal_levels: f32,
-    /// Metres of one count of the position error, by axis.
-    pub error_unit: Vec3,
+    /// Metres of one count of the position error.
+    pub error_unit: f32,
     /// Chord of one count of the normal error.
     pub chord_unit: f32,
+    /// Chord of one count of the tangent error.
+    pub tangent_unit: f32,
+    /// Whether tangents are written.
+    pub tangents: bool,
 }
 
 impl Encoding {
@@ -85,23 +100,33 @@ impl Encoding {
         levels: f32,
         normals: NormalMode,
         normal_levels: f32,
+        tangents: bool,
     ) -> Self {
         let noise = coordinate * FLAT;
-        let (mut scale, mut bias, mut error_unit) = (Vec3::ZERO, Vec3::ZERO, Vec3::ONE);
+        let (mut scale, mut bias) = (Vec3::ZERO, Vec3::ZERO);
         for axis in 0..3 {
             let range = largest[axis] - least[axis];
             if range > noise {
-                (scale[axis], bias[axis], error_unit[axis]) = (range, least[axis], range / levels / COUNTS_A_STEP);
+                (scale[axis], bias[axis]) = (range, least[axis]);
             } else {
                 bias[axis] = least[axis] + range / 2.0;
-                error_unit[axis] = if noise > 0.0 { noise / COUNTS_A_STEP } else { 1.0 };
             }
         }
+        // steps of the axis with the largest ones; noise where no axis has any; anything where all is 0
+        let step = (scale.max_element() / levels).max(noise);
+        let error_unit = if step > 0.0 { step / COUNTS_A_STEP } else { 1.0 };
         let chord_unit = match normals {
             NormalMode::Octahedral => OCTAHEDRAL_COUNT,
             _ => 2.0 / normal_levels / COUNTS_A_NORMAL_STEP,
         };
-        Self { texel, is_offset, scale, bias, levels, normals, normal_levels, error_unit, chord_unit }
+        let tangent_unit = 2.0 / normal_levels / COUNTS_A_NORMAL_STEP;
+        Self { texel, is_offset, scale, bias, levels, normals, normal_levels, error_unit, chord_unit, tangent_unit, tangents }
+    }
+
+    /// What is written, one texture each.
+    pub fn layers(&self) -> Vec<Layer> {
+        let normal = (self.normals == NormalMode::Separate).then_some(Layer::Normal);
+        [Some(Layer::Position), normal, self.tangents.then_some(Layer::Tangent)].into_iter().flatten().collect()
     }
 
     /// Position value to texel, 0 to `levels`.
@@ -186,7 +211,7 @@ mod tests {
     #[test]
     fn a_texel_is_at_most_half_a_step_off_and_ends_are_exact() {
         let range = (Vec3::new(-1.0, 0.5, 2.0), Vec3::new(3.0, 0.5, 2.5));
-        let e = Encoding::new(Texel::Uint, true, range, 3.0, 65535.0, NormalMode::None, 65535.0);
+        let e = Encoding::new(Texel::Uint, true, range, 3.0, 65535.0, NormalMode::None, 65535.0, false);
         assert_eq!((e.scale.y, e.bias.y), (0.0, 0.5));
         assert_eq!(e.quantise(range.0), Vec3::ZERO);
         assert_eq!(e.quantise(range.1), Vec3::new(65535.0, 0.0, 65535.0));
@@ -200,8 +225,8 @@ mod tests {
     #[test]
     fn noise_is_no_range() {
         let range = (Vec3::splat(100.0), Vec3::new(100.0001, 100.00005, 101.0));
-        let e = Encoding::new(Texel::Uint, false, range, 101.0, 65535.0, NormalMode::None, 65535.0);
+        let e = Encoding::new(Texel::Uint, false, range, 101.0, 65535.0, NormalMode::None, 65535.0, false);
         assert_eq!((e.scale.x > 0.0, e.scale.y), (true, 0.0));
-        assert!((e.bias.y - 100.000_025).abs() < 1e-5);
+        assert!((e.bias.y - 100.000_02).abs() < 1e-5);
     }
 }

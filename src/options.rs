@@ -25,7 +25,7 @@ pub struct Request {
 }
 
 /// Where the model's bytes come from.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     /// A `.glb` or `.gltf` file.
     File(PathBuf),
@@ -58,6 +58,10 @@ impl Input {
 pub struct Options {
     /// Name of the outputs instead of the input's stem.
     pub name: Option<String>,
+    /// Other files whose clips are baked too, after the model's own: one skeleton, many files of motions.
+    pub animations: Vec<Input>,
+    /// Clips that are parts of one, put together before `clips` chooses.
+    pub merges: Vec<MergeClips>,
     /// Clips to bake and their order; all in the file's order where empty. Names, globs (`Walk*`), or numbers from 0.
     pub clips: Vec<String>,
     /// Sampling rate.
@@ -70,6 +74,10 @@ pub struct Options {
     pub end: Option<f64>,
     /// Which clips are loops.
     pub looping: Looping,
+    /// What becomes of the way that a clip carries the model over the ground.
+    pub root_motion: RootMotion,
+    /// The node whose way it is, by name or number; the common root joint of the skin with the most vertices where absent.
+    pub root: Option<String>,
     /// Nodes to keep (with everything below them), by name, glob or number; all where empty.
     pub only: Vec<String>,
     /// Nodes to leave out (with everything below them), by name, glob or number.
@@ -86,6 +94,10 @@ pub struct Options {
     pub normals: Normals,
     /// Bits of a normal's component in PNG: 8 or 16; the position's where absent.
     pub normal_bits: Option<u8>,
+    /// Compute normals anew instead of taking the file's.
+    pub recompute_normals: Option<Recompute>,
+    /// Write a texture of tangents, the file's or computed (MikkTSpace).
+    pub tangents: bool,
     /// What a position texel holds.
     pub position: Position,
     /// Longest side of a texture in texels.
@@ -114,12 +126,16 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             name: None,
+            animations: Vec::new(),
+            merges: Vec::new(),
             clips: Vec::new(),
             fps: Fps::Rate(DEFAULT_FPS),
             exact_fps: false,
             start: None,
             end: None,
             looping: Looping::Detect,
+            root_motion: RootMotion::Keep,
+            root: None,
             only: Vec::new(),
             exclude: Vec::new(),
             scene: None,
@@ -128,6 +144,8 @@ impl Default for Options {
             format: Format::Png16,
             normals: Normals::Separate,
             normal_bits: None,
+            recompute_normals: None,
+            tangents: false,
             position: Position::Offset,
             max_size: DEFAULT_MAX_SIZE,
             rest: Rest::Shown,
@@ -150,6 +168,26 @@ pub enum Fps {
     Rate(f64),
     /// Each clip's most frequent key distance.
     Source,
+}
+
+/// Clips that become one: some exporters write an animation a bone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergeClips {
+    /// Name of the whole; the common beginning of the parts' names, else the first one's, where absent.
+    pub name: Option<String>,
+    /// The parts: names, globs, or numbers from 0; two clips or more.
+    pub clips: Vec<String>,
+}
+
+/// What becomes of the way that a clip carries the model over the ground.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum RootMotion {
+    /// It is baked.
+    Keep,
+    /// It is taken out and written in the sidecar: a player moves the instance instead.
+    Strip,
 }
 
 /// Which clips are loops.
@@ -191,6 +229,16 @@ pub enum Normals {
     Alpha,
     /// Nowhere.
     None,
+}
+
+/// How normals are computed anew, in every frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Recompute {
+    /// Each triangle its own; vertices are no longer shared.
+    Flat,
+    /// The mean of all triangles at a position of the same node, by area.
+    Smooth,
 }
 
 /// What a position texel holds.

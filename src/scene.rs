@@ -21,7 +21,7 @@ pub struct Scene {
     pub primitives: Vec<Primitive>,
     /// What the chosen scene shows: one entry a node and primitive, ordered by the node's index in the file, then the primitive's.
     pub parts: Vec<Part>,
-    /// Animations, in the file's order.
+    /// Animations, in the file's order; those of other files come after.
     pub clips: Vec<Clip>,
     /// Materials and images: `source` fills it, only the GLB writer opens it.
     pub carried: Carried,
@@ -103,6 +103,8 @@ pub struct Primitive {
     pub primitive: usize,
     /// Index into [`Carried::materials`].
     pub material: Option<usize>,
+    /// Number of the TEXCOORD set that its normal map reads, 0 without one: the set that tangents go with.
+    pub normal_map_uv: u32,
     /// One a vertex.
     pub positions: Vec<[f32; 3]>,
     /// One unit vector a vertex, or absent in the file.
@@ -221,8 +223,19 @@ pub struct Clip {
     pub name: Option<String>,
     /// Index in the file's `animations`.
     pub animation: usize,
+    /// The other file that it was taken from; the model's own clips have none.
+    pub source: Option<Arc<ClipSource>>,
     /// What moves.
     pub channels: Vec<Channel>,
+}
+
+/// A file that gave its clips to a model.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClipSource {
+    /// File name without its folder.
+    pub file: String,
+    /// SHA-256 of the file's bytes, lower-case hexadecimal.
+    pub sha256: String,
 }
 
 /// One animated property of one node.

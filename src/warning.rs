@@ -78,10 +78,20 @@ codes! {
     Misaligned = "misaligned", Note;
     /// The file holds several scenes; one was taken.
     SceneChosen = "scene-chosen", Note;
+    /// A node stands otherwise at rest in a file that clips were taken from.
+    RestPoseDiffers = "rest-pose-differs", Warning;
+    /// A joint of the model has no counterpart in a file that clips were taken from.
+    JointsMissing = "joints-missing", Warning;
+    /// Nodes without a name of their own were matched with another file's by their place in the tree.
+    MatchedByPath = "matched-by-path", Note;
+    /// A channel of another file drives a node that the model does not have.
+    ChannelUnmatched = "channel-unmatched", Note;
     /// Normals are absent; flat ones are computed per frame and vertices are no longer shared.
     FlatNormals = "flat-normals", Note;
     /// Normals could not be computed (no area, or a matrix without volume).
     DegenerateNormal = "degenerate-normal", Warning;
+    /// Tangents were asked for where there are no texture coordinates to compute them from.
+    TangentGuessed = "tangent-guessed", Warning;
     /// A skinned part is mirrored by its joints; its winding was left as it is.
     MirroredSkin = "mirrored-skin", Warning;
     /// A part's mirroring changes over time; one index buffer cannot follow.
@@ -138,6 +148,13 @@ impl Warnings {
     pub fn merge(&mut self, other: Warnings) {
         for (code, warning) in other.found {
             self.add(code, warning.count, || warning.message);
+        }
+    }
+
+    /// Adds what was found in another file, whose name goes before each message.
+    pub fn merge_from(&mut self, file: &str, other: Warnings) {
+        for (code, warning) in other.found {
+            self.add(code, warning.count, || format!("{file}: {}", warning.message));
         }
     }
 

@@ -1,10 +1,12 @@
 //! Every shader validates, translates to what the drivers take, and agrees with Rust about layouts, bindings and sizes.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::mem::{offset_of, size_of};
 use std::path::Path;
 
-use naga::back::{hlsl, msl, spv};
+use naga::back::pipeline_constants::process_overrides;
+use naga::back::{PipelineConstants, hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{Literal, Module, TypeInner};
 use vatbake::plan::mesh::{Influence, Morph, Vertex};
@@ -21,6 +23,19 @@ fn modules() -> Vec<(&'static str, Module, ModuleInfo)> {
             (name, module, info)
         })
         .collect()
+}
+
+/// With the overrides of one kind of mesh filled in, as a pipeline is made.
+fn specialised<'a>(module: &'a Module, info: &'a ModuleInfo, has: bool, normal_mode: u32) -> (Cow<'a, Module>, Cow<'a, ModuleInfo>) {
+    let mut constants = PipelineConstants::default();
+    for name in ["has_morphs", "has_faces", "has_more_sets", "with_tangents"] {
+        constants.insert(name.into(), f64::from(u8::from(has)));
+    }
+    if module.overrides.iter().any(|(_, o)| o.name.as_deref() == Some("normal_mode")) {
+        constants.insert("normal_mode".into(), normal_mode.into());
+    }
+    assert_eq!(constants.len(), module.overrides.len(), "an override is never filled in");
+    process_overrides(module, info, None, &constants).expect("overrides")
 }
 
 /// A shader that no module contains would be checked by nobody.
@@ -40,20 +55,27 @@ fn every_shader_file_is_part_of_a_module() {
 
 #[test]
 fn every_module_translates_to_what_drivers_take() {
-    for (name, module, info) in modules() {
-        let options = spv::Options { lang_version: (1, 3), ..Default::default() };
-        let words = spv::write_vec(&module, &info, &options, None).unwrap_or_else(|e| panic!("{name} to SPIR-V: {e}"));
-        assert_eq!(words[0], 0x0723_0203, "{name}: SPIR-V's magic number");
-        let metal = msl::Options { lang_version: (2, 4), fake_missing_bindings: true, ..Default::default() };
-        let (text, _) =
-            msl::write_string(&module, &info, &metal, &msl::PipelineOptions::default()).unwrap_or_else(|e| panic!("{name} to MSL: {e}"));
-        assert!(text.contains("kernel void"), "{name}: {text}");
-        let options = hlsl::Options { shader_model: hlsl::ShaderModel::V6_0, fake_missing_bindings: true, ..Default::default() };
-        let pipeline = hlsl::PipelineOptions::default();
-        let mut text = String::new();
-        hlsl::Writer::new(&mut text, &options, &pipeline).write(&module, &info, None).unwrap_or_else(|e| panic!("{name} to HLSL: {e}"));
-        assert!(text.contains("numthreads(64, 1, 1)"), "{name}: {text}");
+    for (name, module, info) in &modules() {
+        for (has, normal_mode) in [(true, 1), (false, 0), (true, 2)] {
+            let (module, info) = specialised(module, info, has, normal_mode);
+            translate(name, &module, &info);
+        }
     }
+}
+
+fn translate(name: &str, module: &Module, info: &ModuleInfo) {
+    let options = spv::Options { lang_version: (1, 3), ..Default::default() };
+    let words = spv::write_vec(module, info, &options, None).unwrap_or_else(|e| panic!("{name} to SPIR-V: {e}"));
+    assert_eq!(words[0], 0x0723_0203, "{name}: SPIR-V's magic number");
+    let metal = msl::Options { lang_version: (2, 4), fake_missing_bindings: true, ..Default::default() };
+    let written = msl::write_string(module, info, &metal, &msl::PipelineOptions::default());
+    let (text, _) = written.unwrap_or_else(|e| panic!("{name} to MSL: {e}"));
+    assert!(text.contains("kernel void"), "{name}: {text}");
+    let options = hlsl::Options { shader_model: hlsl::ShaderModel::V6_0, fake_missing_bindings: true, ..Default::default() };
+    let pipeline = hlsl::PipelineOptions::default();
+    let mut text = String::new();
+    hlsl::Writer::new(&mut text, &options, &pipeline).write(module, info, None).unwrap_or_else(|e| panic!("{name} to HLSL: {e}"));
+    assert!(text.contains("numthreads(64, 1, 1)"), "{name}: {text}");
 }
 
 #[test]
@@ -82,8 +104,10 @@ fn bindings_are_those_of_rust() {
         ("params", binding::PARAMS),
         ("position_uint", binding::POSITION_UINT),
         ("normal_uint", binding::POSITION_UINT + 1),
+        ("tangent_uint", binding::POSITION_UINT + 2),
         ("position_float", binding::POSITION_FLOAT),
         ("normal_float", binding::POSITION_FLOAT + 1),
+        ("tangent_float", binding::POSITION_FLOAT + 2),
     ]
     .into();
     for (module_name, module, _) in modules() {
@@ -116,8 +140,8 @@ fn structures_are_those_of_rust() {
     }
     for (_, module, _) in modules() {
         let (members, size) = structure(&module, "Params");
-        let wanted = at!(Params: scale, bias, error_unit, palette_len, weight_count, first_vertex, vertex_count, row_texels, frame_count,
-            frame_stride, vertex_stride, texture_width, is_offset, normal_mode, slot);
+        let wanted = at!(Params: scale, bias, levels, normal_levels, error_unit, chord_unit, palette_len, weight_count, first_vertex, vertex_count, row_texels, frame_count,
+            frame_stride, vertex_stride, texture_width, is_offset, slot, tangent_unit);
         assert_eq!((members, size), (named(&wanted), size_of::<Params>()));
 
         let (members, size) = structure(&module, "Influence");
@@ -129,6 +153,9 @@ fn structures_are_those_of_rust() {
         wanted.extend(at!(Vertex: first_set));
         wanted.extend([("nx", n), ("ny", n + 4), ("nz", n + 8)]);
         wanted.extend(at!(Vertex: sets, first_morph, morph_count, first_face, face_count));
+        let t = offset_of!(Vertex, tangent);
+        wanted.extend([("tx", t), ("ty", t + 4), ("tz", t + 8)]);
+        wanted.extend(at!(Vertex: padding));
         assert_eq!(structure(&module, "Vertex"), (named(&wanted), size_of::<Vertex>()));
 
         let (p, n) = (offset_of!(Morph, position), offset_of!(Morph, normal));
@@ -136,6 +163,9 @@ fn structures_are_those_of_rust() {
         wanted.extend(at!(Morph: weight));
         wanted.extend([("nx", n), ("ny", n + 4), ("nz", n + 8)]);
         wanted.extend(at!(Morph: padding));
+        let t = offset_of!(Morph, tangent);
+        wanted.extend([("tx", t), ("ty", t + 4), ("tz", t + 8)]);
+        wanted.extend(at!(Morph: padding_2));
         assert_eq!(structure(&module, "Morph"), (named(&wanted), size_of::<Morph>()));
     }
 }

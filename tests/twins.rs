@@ -157,12 +157,13 @@ fn compare(a: &Vat, b: &Vat) -> Result<(), String> {
     }
     let positions: Vec<Vec<V3>> = (0..a.frame_count).map(|f| a.frame(f)).collect();
     let largest = positions.iter().flatten().flatten().fold(0.0, |most: f64, v| most.max(v.abs()));
-    let tolerance: V3 = std::array::from_fn(|c| position_step(a, c).max(largest * 2.0_f64.powi(-20)));
+    // Rest pose, bias and scale of the two bakes may each differ in the last place of an f32: the second term.
+    let rounding = largest * 2.0_f64.powi(-22);
+    let tolerance: V3 = std::array::from_fn(|c| position_step(a, c).max(largest * 2.0_f64.powi(-20)) + rounding);
     for (f, row) in positions.iter().enumerate() {
         for (i, p) in row.iter().enumerate() {
             let q = b.position(f, i);
-            // The millionth is for the arithmetic of the decoder itself.
-            let near = (0..3).all(|c| (p[c] - q[c]).abs() <= tolerance[c] * (1.0 + 1e-6)); // false for NaN
+            let near = (0..3).all(|c| (p[c] - q[c]).abs() <= tolerance[c]); // false for NaN
             if !near {
                 return Err(format!("vertex {i}, frame {f}: {p:?} and {q:?} (tolerance {tolerance:?})"));
             }
@@ -176,42 +177,49 @@ fn position_step(vat: &Vat, axis: usize) -> f64 {
     2.0 * vat.half_step(axis)
 }
 
-/// Within one step a component of what the files hold: integers, or floats a unit in the last place apart.
+/// Within one step a component of what the files hold; floats within one step of 16 bits.
 fn compare_normals(a: &Vat, b: &Vat) -> Result<(), String> {
-    let (Some(x), Some(y)) = (&a.normal, &b.normal) else {
-        return match (&a.normal, &b.normal, a.position.encoding.as_str()) {
-            (None, None, _) => compare_packed(a, b),
-            _ => Err("one bake has normals, the other has none".into()),
-        };
-    };
+    let (Some(x), Some(y)) = (&a.normal, &b.normal) else { return Err("a bake without normals".into()) };
+    if x.encoding == "alpha-octahedral" {
+        return compare_packed(a, b);
+    }
     let step = match x.pixel.as_str() {
-        "rgba16float" => 2.0_f64.powi(-10),
-        "rgba32float" => 2.0_f64.powi(-20),
+        "rgba16float" => 2.0_f64.powi(-10), // a unit in the last place near 1
+        "rgba32float" => 2.0 / 65535.0,
         _ => 1.0,
     };
+    // A flat normal is a cross product of edges, each the difference of two f32 positions: on a triangle a thousand times smaller
+    // than its distance from the origin that costs more than a step. There, and only there, a few may be a few steps off.
+    let flat = a.warnings().iter().any(|(code, _)| code == "flat-normals");
+    let (few, most) = if flat { (a.frame_count * a.vertex_count / 10_000, 4.0 * step) } else { (0, step) };
+    let mut over = Vec::new();
     for f in 0..a.frame_count {
         for i in 0..a.vertex_count {
             let (s, t) = a.address(f, i);
             let (p, q) = (x.image.raw(s, t), y.image.raw(s, t));
-            let near = (0..4).all(|c| (p[c] - q[c]).abs() <= step);
-            if !near {
-                return Err(format!("normal of vertex {i}, frame {f}: texels {p:?} and {q:?}"));
+            let within = |most: f64| (0..4).all(|c| (p[c] - q[c]).abs() <= most);
+            if !within(step) {
+                over.push(format!("vertex {i}, frame {f}: texels {p:?} and {q:?}"));
+            }
+            if !within(most) || over.len() > few {
+                return Err(format!(
+                    "{} normals differ (at most {few} may, by at most {most}), the last: {}",
+                    over.len(),
+                    over[over.len() - 1]
+                ));
             }
         }
     }
     Ok(())
 }
 
-/// Octahedral normals in alpha: one step of a byte moves a normal by less than 1.2 degrees, also across the fold.
+/// Octahedral normals in alpha: one step of a byte moves a normal by less than 2 degrees, also across the fold.
 fn compare_packed(a: &Vat, b: &Vat) -> Result<(), String> {
-    if a.position.image.pixel != "rgba16unorm" {
-        return Ok(()); // no normals at all
-    }
     for f in 0..a.frame_count {
         for i in 0..a.vertex_count {
             let (p, q) = (a.normal(f, i), b.normal(f, i));
             let cosine: f64 = (0..3).map(|c| p[c] * q[c]).sum();
-            let near = cosine >= 1.2_f64.to_radians().cos();
+            let near = cosine >= 2.0_f64.to_radians().cos();
             if !near {
                 return Err(format!("normal of vertex {i}, frame {f}: {p:?} and {q:?}"));
             }

@@ -7,12 +7,12 @@ use glam::Vec3;
 use super::textures::TextureFile;
 use super::{Outcome, Planned};
 use crate::GENERATOR;
-use crate::encode::{NormalMode, Texel};
+use crate::encode::{Layer, NormalMode, Texel};
 use crate::options::Options;
 use crate::output::glb::MeshWritten;
 use crate::output::sidecar::{
-    Bounds, Clip, Deviation, Encoding, FirstRow, Layout, Lookup, Loop, Mesh, Name, Order, Part, Pixel, Role, Sidecar, Source, Space,
-    Texture, Unit, VERSION,
+    Bounds, Clip, ClipSource, Deviation, Encoding, FirstRow, Layout, Lookup, Loop, Mesh, Name, Order, Part, Pixel, Role, RootMotion,
+    Sidecar, Source, Space, Texture, Unit, VERSION,
 };
 use crate::plan::frames;
 use crate::report::{ClipReport, Device, Report, TextureReport, Timing};
@@ -78,11 +78,28 @@ pub fn sidecar(
                 stepped: plan.stepped,
                 bounds: with_rest(planned, (ranges.least, ranges.largest)),
                 largest_displacement: ranges.moved.sqrt(),
+                source: plan.clip.and_then(|c| scene.clips[c].source.as_deref()).map(clip_source),
+                root_motion: root_motion(scene, planned, plan),
             })
             .collect(),
         bounds: with_rest(planned, (outcome.all.least, outcome.all.largest)),
         warnings: warnings.list(),
     }
+}
+
+fn clip_source(source: &crate::scene::ClipSource) -> ClipSource {
+    ClipSource { file: source.file.clone(), sha256: source.sha256.clone() }
+}
+
+/// What was taken out of a clip's frames.
+fn root_motion(scene: &Scene, planned: &Planned<'_>, plan: &frames::ClipPlan) -> Option<RootMotion> {
+    let (root, track) = (planned.poser.root()?, planned.poser.root_track(plan)?);
+    Some(RootMotion {
+        node: scene.nodes[root].source as u32,
+        node_name: scene.nodes[root].name.clone(),
+        translation: track.iter().map(|m| m.shift.as_vec3().to_array()).collect(),
+        yaw: track.iter().map(|m| m.yaw as f32).collect(),
+    })
 }
 
 /// A box that holds the rest pose too.
@@ -117,8 +134,7 @@ fn textures(planned: &Planned<'_>, outcome: &Outcome<'_>) -> Vec<Texture> {
     let is_uint = encoding.texel == Texel::Uint;
     let mut list = Vec::new();
     for (texture, written) in outcome.textures.files.iter().zip(outcome.written) {
-        let is_position = texture.role == Role::Position;
-        let axes = (is_position && is_uint).then_some(encoding);
+        let axes = (texture.layer == Layer::Position && is_uint).then_some(encoding);
         list.push(Texture {
             role: texture.role,
             file: texture.file.clone(),
@@ -129,7 +145,7 @@ fn textures(planned: &Planned<'_>, outcome: &Outcome<'_>) -> Vec<Texture> {
             bias: axes.map(|e| e.bias.to_array()),
             gpu_bytes: texels * texture.pixel.texel_bytes(),
             crc32: format!("{:08x}", written.crc32),
-            error: deviation(planned, outcome, is_position),
+            error: deviation(planned, outcome, texture.layer),
         });
     }
     // Octahedral normals share the position's file and memory.
@@ -142,7 +158,7 @@ fn textures(planned: &Planned<'_>, outcome: &Outcome<'_>) -> Vec<Texture> {
             scale: None,
             bias: None,
             gpu_bytes: 0,
-            error: deviation(planned, outcome, false),
+            error: deviation(planned, outcome, Layer::Normal),
             ..position
         });
     }
@@ -161,10 +177,10 @@ fn texture_encoding(texture: &TextureFile, encoding: &crate::encode::Encoding) -
     }
 }
 
-fn deviation(planned: &Planned<'_>, outcome: &Outcome<'_>, is_position: bool) -> Deviation {
+fn deviation(planned: &Planned<'_>, outcome: &Outcome<'_>, layer: Layer) -> Deviation {
     let samples = planned.layout.vertex_count as u64 * planned.layout.frame_count as u64;
-    let (max, rms) = if is_position { outcome.measured.position_error(samples) } else { outcome.measured.normal_error(samples) };
-    Deviation { max: max as f32, rms: rms as f32, unit: if is_position { Unit::Metre } else { Unit::Degree } }
+    let (max, rms) = outcome.measured.error(layer, samples);
+    Deviation { max: max as f32, rms: rms as f32, unit: if layer == Layer::Position { Unit::Metre } else { Unit::Degree } }
 }
 
 /// What the caller is told.

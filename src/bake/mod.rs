@@ -11,8 +11,9 @@ use glam::Vec3;
 
 pub use device::devices;
 
+use crate::clips::{attach_clips, merge_clips};
 use crate::encode::{Encoding, FLAT, NormalMode, Texel};
-use crate::options::{Format, Normals, Options, Position, Request, Rest};
+use crate::options::{Format, Normals, Options, Position, Request, Rest, RootMotion};
 use crate::output::glb::{MeshFile, MeshWritten, write_mesh};
 use crate::output::name::safe_name;
 use crate::output::set::Set;
@@ -23,6 +24,7 @@ use crate::plan::frames::{ClipPlan, number_frames, plan_clips};
 use crate::plan::layout::{Layout, Lookup};
 use crate::plan::loops::judge_loops;
 use crate::plan::mesh::BakeMesh;
+use crate::plan::root::find_root;
 use crate::pose::{PoseSource, Poser, sample_times};
 use crate::report::{Progress, Report, Step, Timing};
 use crate::scene::Scene;
@@ -43,8 +45,10 @@ pub fn bake(request: &Request, progress: &mut dyn Progress) -> Result<Report> {
     let mut warnings = Warnings::default();
 
     clock.begin(Step::Read, progress, 0);
-    let settings = source::Settings { scene: options.scene.clone(), allow_outside: options.allow_outside };
-    let scene = source::read(&request.input, &settings, &mut warnings)?;
+    let settings = source::Settings { scene: options.scene.clone(), allow_outside: options.allow_outside, motion_only: false };
+    let mut scene = source::read(&request.input, &settings, &mut warnings)?;
+    attach_clips(&mut scene, &options.animations, options.allow_outside, &mut warnings)?;
+    merge_clips(&mut scene, &options.merges)?;
 
     clock.begin(Step::Plan, progress, 0);
     let planned = Planned::new(&scene, options, &mut warnings)?;
@@ -68,11 +72,15 @@ pub fn bake(request: &Request, progress: &mut dyn Progress) -> Result<Report> {
 
     clock.begin(Step::Texels, progress, work);
     // texels on the device, their copies, and what the encoder holds
-    let texel_bytes = encoding.texel.bytes() * if encoding.normals == NormalMode::Separate { 2 } else { 1 };
+    let texel_bytes = encoding.texel.bytes() * encoding.layers().len();
     let limits = ChunkLimits::new(options.memory / 2, texel_bytes * 2, planned.poser.frame_bytes());
     let limits = limits.at_most(usize::MAX, options.work.frames.unwrap_or(usize::MAX));
     let chunks = cut_texture(&planned.layout, backend.chunk_limits(&job, limits)?);
-    let name = safe_name(options.name.as_deref().unwrap_or(&request.input.stem()));
+    let asked = options.name.clone().unwrap_or_else(|| request.input.stem());
+    let name = safe_name(&asked);
+    warnings.add(Code::NameChanged, (name != asked).into(), || {
+        format!("'{asked}' is no name that every file system takes; the files are called '{name}'")
+    });
     let mut set = match options.dry_run {
         true => None,
         false => Some(Set::begin(&request.output, &name, &scene.origin.files)?),
@@ -116,9 +124,14 @@ struct Planned<'a> {
 
 impl<'a> Planned<'a> {
     fn new(scene: &'a Scene, options: &Options, warnings: &mut Warnings) -> Result<Self> {
-        let mut mesh = build_mesh(scene, &options.only, &options.exclude, warnings)?;
-        let poser = Poser::new(scene, &mesh.palette, &mesh.weights, options.scale);
+        let mut mesh = build_mesh(scene, options, warnings)?;
+        let root = match options.root_motion {
+            RootMotion::Keep => None,
+            RootMotion::Strip => Some(find_root(scene, &mesh, options.root.as_deref())?),
+        };
+        let mut poser = Poser::new(scene, &mesh.palette, &mesh.weights, options.scale, root);
         let mut clips = plan_clips(scene, &poser, options)?;
+        poser.begin_clips(&clips);
         let shown = sample_times(&poser, &[(None, 0.0)]);
         turn_mirrored_parts(scene, &mut mesh, shown.as_ref(), warnings);
         let size = RestPose::new(&mesh, shown.as_ref()).size();
@@ -157,6 +170,9 @@ fn check_options(options: &Options) -> Result<()> {
         }
         Options { normal_bits: Some(_), .. } if !png => usage("--normal-bits is for PNG; EXR normals have the format's own bits"),
         Options { normal_bits: Some(bits), .. } if !matches!(bits, 8 | 16) => usage("--normal-bits must be 8 or 16"),
+        Options { root: Some(_), root_motion: RootMotion::Keep, .. } => {
+            usage("--root names the node whose way --root-motion strip takes out; add that or leave --root out")
+        }
         Options { uv_set, .. } if !(1..=7).contains(uv_set) => usage("--uv-set must be 1 to 7"),
         Options { max_size, .. } if *max_size < 4 => usage("--max-size must be at least 4"),
         _ => Ok(()),
@@ -212,7 +228,7 @@ fn choose_encoding(options: &Options, all: &Ranges) -> Result<Encoding> {
         Normals::Alpha => NormalMode::Octahedral,
     };
     let normal_levels = levels(options.normal_bits.unwrap_or(position_bits));
-    Ok(Encoding::new(texel, is_offset, range, largest_coordinate(all), levels(position_bits), normals, normal_levels))
+    Ok(Encoding::new(texel, is_offset, range, largest_coordinate(all), levels(position_bits), normals, normal_levels, options.tangents))
 }
 
 /// Under `--strict` a warning ends the bake before anything is written.

@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use glam::Vec3;
 use half::f16;
 
-use crate::encode::{Encoding, Texel};
-use crate::options::{Format, Normals, Options};
+use crate::encode::{Encoding, Layer, Texel};
+use crate::options::{Format, Options};
 use crate::output::exr::{self, ExrWriter};
 use crate::output::png::{self, PngWriter};
 use crate::output::set::{Set, SetFile};
@@ -22,7 +22,7 @@ const WAITING: usize = 1;
 /// The image files of a bake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Textures {
-    /// Position, and normal where it has a file of its own.
+    /// One a layer of the encoding, in its order.
     pub files: Vec<TextureFile>,
 }
 
@@ -30,6 +30,8 @@ pub struct Textures {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextureFile {
     /// What it holds.
+    pub layer: Layer,
+    /// The same, in the sidecar's words.
     pub role: Role,
     /// Its name.
     pub file: String,
@@ -51,17 +53,20 @@ impl Textures {
     pub fn new(name: &str, options: &Options, encoding: &Encoding) -> Self {
         let extension = if encoding.texel == Texel::Uint { "png" } else { "exr" };
         let pixel = Pixel::from(options.format);
-        let file = |role: Role, what: &str, pixel| TextureFile { role, file: format!("{name}_vat_{what}.{extension}"), pixel };
-        let mut files = vec![file(Role::Position, "position", pixel)];
-        if options.normals == Normals::Separate {
-            let normal_pixel = match options.normal_bits {
-                Some(8) => Pixel::from(Format::Png8),
-                Some(_) => Pixel::from(Format::Png16),
-                None => pixel,
+        let direction_pixel = match options.normal_bits {
+            Some(8) => Pixel::from(Format::Png8),
+            Some(_) => Pixel::from(Format::Png16),
+            None => pixel,
+        };
+        let file = |layer: Layer| {
+            let (role, what, pixel) = match layer {
+                Layer::Position => (Role::Position, "position", pixel),
+                Layer::Normal => (Role::Normal, "normal", direction_pixel),
+                Layer::Tangent => (Role::Tangent, "tangent", direction_pixel),
             };
-            files.push(file(Role::Normal, "normal", normal_pixel));
-        }
-        Self { files }
+            TextureFile { layer, role, file: format!("{name}_vat_{what}.{extension}"), pixel }
+        };
+        Self { files: encoding.layers().into_iter().map(file).collect() }
     }
 }
 
@@ -94,8 +99,7 @@ pub fn write(
             threads.push(scope.spawn(move || write_texture(output, texture, job, encoding, &receiver)));
         }
         let run = backend.texels(job, encoding, chunks, progress, &mut |texels| {
-            let pieces = [Some(texels.position), texels.normal];
-            for (sender, piece) in senders.iter().zip(pieces.into_iter().flatten()) {
+            for (sender, piece) in senders.iter().zip(texels.layers) {
                 // a writer that is gone has its own error, which is told below
                 sender.send((texels.chunk.clone(), piece)).map_err(|_| Error::Bake("a texture could not be written".into()))?;
             }
@@ -119,8 +123,8 @@ pub fn write(
 }
 
 enum Output {
-    Png(PngWriter<SetFile>),
-    Exr(ExrWriter<SetFile>),
+    Png(Box<PngWriter<SetFile>>),
+    Exr(Box<ExrWriter<SetFile>>),
     /// A dry run.
     Nothing,
 }
@@ -132,10 +136,10 @@ impl Output {
         let path = file.path().to_path_buf();
         let (width, height) = (job.layout.width as u32, job.layout.height as u32);
         Ok(match texture.pixel {
-            Pixel::Rgba16Unorm => Self::Png(PngWriter::new(file, path, width, height, png::Depth::Sixteen)?),
-            Pixel::Rgba8Unorm => Self::Png(PngWriter::new(file, path, width, height, png::Depth::Eight)?),
-            Pixel::Rgba16Float => Self::Exr(ExrWriter::new(file, path, width, height, exr::Depth::Half)?),
-            Pixel::Rgba32Float => Self::Exr(ExrWriter::new(file, path, width, height, exr::Depth::Float)?),
+            Pixel::Rgba16Unorm => Self::Png(Box::new(PngWriter::new(file, path, width, height, png::Depth::Sixteen)?)),
+            Pixel::Rgba8Unorm => Self::Png(Box::new(PngWriter::new(file, path, width, height, png::Depth::Eight)?)),
+            Pixel::Rgba16Float => Self::Exr(Box::new(ExrWriter::new(file, path, width, height, exr::Depth::Half)?)),
+            Pixel::Rgba32Float => Self::Exr(Box::new(ExrWriter::new(file, path, width, height, exr::Depth::Float)?)),
         })
     }
 
@@ -198,7 +202,7 @@ fn write_piece(
         halves.clear();
         halves.extend(texels.iter().map(|&v| f16::from_f32(v)));
     }
-    measure_floats(texture.role, chunk, &texels, is_half.then_some(&halves[..]), job, encoding, measured);
+    measure_floats(texture.layer, chunk, &texels, is_half.then_some(&halves[..]), job, encoding, measured);
     match output {
         Output::Exr(writer) if is_half => writer.write_rows_half(halves),
         Output::Exr(writer) => writer.write_rows_float(&texels),
@@ -216,7 +220,7 @@ fn typed<T: bytemuck::Pod>(bytes: &[u8]) -> std::borrow::Cow<'_, [T]> {
 
 /// Decodes every float texel again as a player would and adds what it is off by.
 fn measure_floats(
-    role: Role,
+    layer: Layer,
     chunk: &Chunk,
     texels: &[f32],
     halves: Option<&[f16]>,
@@ -233,15 +237,19 @@ fn measure_floats(
                 let texel = &halves[row * job.layout.width * 4 + at..];
                 Vec3::new(texel[0].to_f32(), texel[1].to_f32(), texel[2].to_f32())
             });
-            if role == Role::Position {
+            if layer == Layer::Position {
                 let rest = if encoding.is_offset { Vec3::from(job.rest[vertex]) } else { Vec3::ZERO };
                 let error = ((rest + stored).as_dvec3() - (rest.as_dvec3() + value.as_dvec3())).length_squared();
                 measured.position_squares += error;
                 measured.position_max = measured.position_max.max(error.sqrt());
             } else {
-                let chord = (stored.normalize_or(Vec3::Z) - value).length_squared();
-                measured.normal_squares += f64::from(chord);
-                measured.normal_max = measured.normal_max.max(f64::from(chord).sqrt());
+                let chord = f64::from((stored.normalize_or(Vec3::Z) - value).length_squared());
+                let (squares, largest) = match layer {
+                    Layer::Normal => (&mut measured.normal_squares, &mut measured.normal_max),
+                    _ => (&mut measured.tangent_squares, &mut measured.tangent_max),
+                };
+                *squares += chord;
+                *largest = largest.max(chord.sqrt());
             }
         }
     }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, value_parser};
 
-use super::values::{Bytes, Device, Rate, parse_bits, parse_name, parse_scale, parse_seconds};
-use crate::options::{Format, Normals, Options, Position, Rest};
+use super::values::{Bytes, Device, Rate, parse_bits, parse_merge, parse_name, parse_scale, parse_seconds};
+use crate::options::{Format, MergeClips, Normals, Options, Position, Recompute, Rest, RootMotion};
 
 /// Smallest and largest `--max-size`: four texels are the least that a texture has, no adapter takes more than 32,768.
 const MAX_SIZE_RANGE: std::ops::RangeInclusive<i64> = 4..=32768;
@@ -41,6 +41,7 @@ const BAKE_EXAMPLES: &str = "Examples:
   vatbake bake knight.glb
   vatbake bake fox.glb robot.glb -o out/ --fps 60 --clips Walk,Run --format exr32
   vatbake bake --batch characters/ -o out/
+  vatbake bake hero.glb -a motions/*.glb --root-motion strip
   cat fox.glb | vatbake bake - --name fox";
 
 /// Flags of `bake`.
@@ -60,6 +61,18 @@ pub struct BakeArgs {
     /// relative to the list; a line that begins with # is a comment. Hidden folders and the outputs of earlier bakes are passed over.
     #[arg(long, value_name = "FOLDER|GLOB|LIST", requires = "output", conflicts_with = "name", help_heading = "Common")]
     pub batch: Option<PathBuf>,
+    /// Bake the clips of these files too, on the nodes of the same names, after the model's own
+    ///
+    /// For one skeleton and a folder of motions; the files need no mesh. Nodes are matched by name, else by their path from the root;
+    /// differences between the skeletons are warnings. A clip without a name, or with one that occurs twice, is named after its file.
+    #[arg(short, long, value_name = "FILE", num_args = 1.., hide_short_help = true, help_heading = "Common")]
+    pub animations: Vec<PathBuf>,
+    /// Put clips together that are parts of one motion, before --clips chooses; may be given again
+    ///
+    /// For exporters that write an animation a bone. Parts are names, globs (Walk_*) or numbers from 0, two clips or more; the whole
+    /// is called NAME, else what the parts' names have in common, else like the first part. Two parts must not move the same thing.
+    #[arg(long, value_name = "[NAME=]CLIP,...", value_parser = parse_merge, hide_short_help = true, help_heading = "Common")]
+    pub merge_clips: Vec<MergeClips>,
     /// Clips to bake, in this order: names, globs (Walk*) or numbers from 0 [default: all]
     #[arg(short, long, value_name = "CLIP,...", value_delimiter = ',', help_heading = "Common")]
     pub clips: Vec<String>,
@@ -110,6 +123,12 @@ pub struct BakeArgs {
     /// Clips that are loops: names, globs, numbers, or `all`, or `none` [default: found by comparing first and last poses]
     #[arg(long = "loop", value_name = "CLIP,...|all|none", value_delimiter = ',', hide_short_help = true, help_heading = "Time")]
     pub looping: Vec<String>,
+    /// What becomes of the way that a clip carries the model over the ground
+    #[arg(long, value_enum, default_value_t = Options::default().root_motion, hide_short_help = true, help_heading = "Time")]
+    pub root_motion: RootMotion,
+    /// Node whose way --root-motion strip takes out: name or number [default: topmost joint of the skin with the most vertices]
+    #[arg(long, value_name = "NODE", hide_short_help = true, help_heading = "Time")]
+    pub root: Option<String>,
 
     /// Pixel format of the textures
     #[arg(long, value_enum, default_value_t = Options::default().format, help_heading = "Texture")]
@@ -120,6 +139,13 @@ pub struct BakeArgs {
     /// Bits of a normal's component, 8 or 16; PNG and a normal texture of its own only [default: the format's]
     #[arg(long, value_name = "BITS", value_parser = parse_bits, hide_short_help = true, help_heading = "Texture")]
     pub normal_bits: Option<u8>,
+    /// Compute normals anew in every frame: each triangle its own, or smooth over all triangles at a position of the node, by area
+    /// [default: the file's; flat where it has none]
+    #[arg(long, value_enum, value_name = "HOW", hide_short_help = true, help_heading = "Texture")]
+    pub recompute_normals: Option<Recompute>,
+    /// Write a texture of tangents too: the file's, else by MikkTSpace; handedness stays with the mesh
+    #[arg(long, hide_short_help = true, help_heading = "Texture")]
+    pub tangents: bool,
     /// What a position texel holds
     #[arg(long, value_enum, default_value_t = Options::default().position, hide_short_help = true, help_heading = "Texture")]
     pub position: Position,

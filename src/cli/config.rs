@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::args::BakeArgs;
 use super::batch;
-use super::input::{STDIN_NAME, check_input, is_stdin, open_input};
+use super::input::{STDIN_NAME, check_input, is_stdin, open_animation, open_input};
 use super::values::resolve_looping;
-use crate::options::{Format, Input, Normals, Options, Request};
+use crate::options::{Format, Input, Normals, Options, Request, RootMotion};
 use crate::output::name::safe_name;
 use crate::{Error, Result};
 
@@ -81,6 +81,9 @@ pub fn resolve_bake(args: BakeArgs) -> Result<Config> {
 /// The flags as options, with the combinations that make no sense refused.
 fn resolve_options(args: BakeArgs) -> Result<Options> {
     let usage = |text: &str| Err(Error::Usage(text.into()));
+    if args.root.is_some() && args.root_motion == RootMotion::Keep {
+        return usage("--root names the node whose way --root-motion strip takes out; add that or leave --root out");
+    }
     if let (Some(start), Some(end)) = (args.start, args.end)
         && start >= end
     {
@@ -99,12 +102,16 @@ fn resolve_options(args: BakeArgs) -> Result<Options> {
     }
     Ok(Options {
         name: args.name,
+        animations: args.animations.iter().map(|path| open_animation(path)).collect::<Result<_>>()?,
+        merges: args.merge_clips,
         clips: args.clips,
         fps: args.fps.0,
         exact_fps: args.exact_fps,
         start: args.start,
         end: args.end,
         looping: resolve_looping(args.looping)?,
+        root_motion: args.root_motion,
+        root: args.root,
         only: args.only,
         exclude: args.exclude,
         scene: args.scene,
@@ -113,6 +120,8 @@ fn resolve_options(args: BakeArgs) -> Result<Options> {
         format: args.format,
         normals: args.normals,
         normal_bits: args.normal_bits,
+        recompute_normals: args.recompute_normals,
+        tangents: args.tangents,
         position: args.position,
         max_size: args.max_size,
         rest: args.rest,
@@ -183,6 +192,7 @@ mod tests {
 
     use super::super::args::{Args, Command};
     use super::*;
+    use crate::options::MergeClips;
 
     fn resolve(line: &str) -> Result<Config> {
         let words = ["vatbake", "bake"].into_iter().chain(line.split_whitespace());
@@ -229,17 +239,25 @@ mod tests {
     #[test]
     fn flags_reach_the_options() {
         let line = "fox.glb -c Walk,Run --fps source --only A --exclude B,C -n --strict --scene 1 --scale 0.01 --allow-static --allow-outside \
-                    --start 0.5 --end 2 --loop all --format png8 --normal-bits 16 --position absolute --max-size 4096 --rest first-frame \
-                    --uv-set 2 --keep-parts --device llvm --memory 64M --name f";
+                    --start 0.5 --end 2 --loop all --format png8 --normal-bits 16 --recompute-normals smooth --tangents --position absolute --max-size 4096 --rest first-frame \
+                    --uv-set 2 --keep-parts --device llvm --memory 64M --name f -a walk.glb run.glb --merge-clips A=a,b --merge-clips c,d \
+                    --root-motion strip --root Hips";
         let config = resolve(line).expect("resolves");
         let wanted = Options {
             name: Some("f".into()),
+            animations: vec![Input::File("walk.glb".into()), Input::File("run.glb".into())],
+            merges: vec![
+                MergeClips { name: Some("A".into()), clips: vec!["a".into(), "b".into()] },
+                MergeClips { name: None, clips: vec!["c".into(), "d".into()] },
+            ],
             clips: vec!["Walk".into(), "Run".into()],
             fps: crate::options::Fps::Source,
             exact_fps: false,
             start: Some(0.5),
             end: Some(2.0),
             looping: crate::options::Looping::All,
+            root_motion: crate::options::RootMotion::Strip,
+            root: Some("Hips".into()),
             only: vec!["A".into()],
             exclude: vec!["B".into(), "C".into()],
             scene: Some("1".into()),
@@ -248,6 +266,8 @@ mod tests {
             format: Format::Png8,
             normals: Normals::Separate,
             normal_bits: Some(16),
+            recompute_normals: Some(crate::options::Recompute::Smooth),
+            tangents: true,
             position: crate::options::Position::Absolute,
             max_size: 4096,
             rest: crate::options::Rest::FirstFrame,

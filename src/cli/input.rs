@@ -40,6 +40,22 @@ pub fn check_input(path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Checks a file of `-a/--animations`.
+pub fn open_animation(path: &Path) -> Result<Input> {
+    let usage = |text: String| Err(Error::Usage(format!("-a/--animations takes .glb and .gltf files, {text}")));
+    let shown = path.display();
+    if is_stdin(path) || path.as_os_str().is_empty() {
+        return usage("not standard input or an empty name".into());
+    }
+    if path.is_dir() {
+        return usage(format!("not a folder; name its files, as in -a {}/*.glb", shown.to_string().trim_end_matches('/')));
+    }
+    if is_glob(path) && !path.exists() {
+        return usage(format!("but no file has this name: {shown}"));
+    }
+    Ok(Input::File(path.to_path_buf()))
+}
+
 /// Checks an input and, where it is standard input, reads it.
 pub fn open_input(path: &Path) -> Result<Input> {
     check_input(path)?;

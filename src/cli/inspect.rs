@@ -59,7 +59,8 @@ pub fn run(args: &InspectArgs) -> Result<Exit> {
 }
 
 fn inspect(request: &Request) -> Result<Survey> {
-    let settings = source::Settings { scene: request.options.scene.clone(), allow_outside: request.options.allow_outside };
+    let settings =
+        source::Settings { scene: request.options.scene.clone(), allow_outside: request.options.allow_outside, ..Default::default() };
     let mut warnings = Warnings::default();
     let scene = source::read(&request.input, &settings, &mut warnings)?;
     let mut bar = Bar::new(request.input.stem(), false);

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::Result;
+use crate::options::Options;
 use crate::plan::build::build_mesh;
 use crate::pose::{Poser, sample_times};
 use crate::scene::Scene;
@@ -31,8 +32,8 @@ pub struct Space {
 
 /// Box of what the scene shows when nothing plays.
 pub fn rest_box(scene: &Scene) -> Result<[[f32; 3]; 2]> {
-    let mesh = build_mesh(scene, &[], &[], &mut Warnings::default())?;
-    let poser = Poser::new(scene, &mesh.palette, &mesh.weights, 1.0);
+    let mesh = build_mesh(scene, &Options::default(), &mut Warnings::default())?;
+    let poser = Poser::new(scene, &mesh.palette, &mesh.weights, 1.0, None);
     let (min, max) = RestPose::new(&mesh, sample_times(&poser, &[(None, 0.0)]).as_ref()).bounds();
     Ok([min.to_array(), max.to_array()])
 }

@@ -235,7 +235,7 @@ mod tests {
             channel(&[0.5, 0.75, 1.0, 2.0], Interpolation::Linear),
             channel(&[0.5, 1.5], Interpolation::Linear),
         ];
-        let clip = survey_clip(&Clip { name: None, animation: 3, channels }, String::new());
+        let clip = survey_clip(&Clip { name: None, animation: 3, source: None, channels }, String::new());
         assert_eq!((clip.start, clip.length, clip.keys, clip.channels), (0.5, 1.5, 7, 3));
         assert_eq!(clip.interpolations, BTreeMap::from([("LINEAR", 2), ("STEP", 1)]));
         assert_eq!(clip.fps, Some(4.0));
@@ -243,9 +243,12 @@ mod tests {
 
     #[test]
     fn clips_of_one_key_or_none_have_no_length() {
-        let one = survey_clip(&Clip { name: None, animation: 0, channels: vec![channel(&[1.5], Interpolation::Step)] }, String::new());
+        let one = survey_clip(
+            &Clip { name: None, animation: 0, source: None, channels: vec![channel(&[1.5], Interpolation::Step)] },
+            String::new(),
+        );
         assert_eq!((one.start, one.length, one.fps), (1.5, 0.0, None));
-        let none = survey_clip(&Clip { name: None, animation: 0, channels: Vec::new() }, String::new());
+        let none = survey_clip(&Clip { name: None, animation: 0, source: None, channels: Vec::new() }, String::new());
         assert_eq!((none.start, none.length, none.keys), (0.0, 0.0, 0));
     }
 

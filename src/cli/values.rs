@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::options::{DeviceChoice, Fps, Looping};
+use crate::options::{DeviceChoice, Fps, Looping, MergeClips};
 use crate::{Error, Result};
 
 /// Highest rate that `--fps` takes.
@@ -134,6 +134,16 @@ pub fn parse_name(text: &str) -> Result<String, String> {
     Ok(text.into())
 }
 
+/// `--merge-clips`: parts, after a name and `=` where the whole shall have one of its own.
+pub fn parse_merge(text: &str) -> Result<MergeClips, String> {
+    let (name, parts) = text.split_once('=').map_or((None, text), |(name, parts)| (Some(name.trim().to_owned()), parts));
+    let clips: Vec<String> = parts.split(',').map(|part| part.trim().to_owned()).collect();
+    if name.as_ref().is_some_and(String::is_empty) || clips.iter().any(String::is_empty) {
+        return Err("give clips as in Walk_Hips,Walk_Spine or Walk=Walk_*; a clip with = or a comma in its name has a number too".into());
+    }
+    Ok(MergeClips { name, clips })
+}
+
 /// `--loop`: what the words mean together.
 pub fn resolve_looping(words: Vec<String>) -> Result<Looping> {
     let special = words.iter().find(|w| *w == "all" || *w == "none");
@@ -186,6 +196,19 @@ mod tests {
         assert_eq!(words("none").ok(), Some(Looping::None));
         assert_eq!(words("Walk,Run").ok(), Some(Looping::Named(vec!["Walk".into(), "Run".into()])));
         assert!(words("Walk,all").is_err() && words("none,all").is_err());
+    }
+
+    #[test]
+    fn merges_are_parts_and_perhaps_a_name() {
+        let merge = |name: Option<&str>, clips: &[&str]| MergeClips {
+            name: name.map(String::from),
+            clips: clips.iter().map(ToString::to_string).collect(),
+        };
+        assert_eq!(parse_merge("a,b"), Ok(merge(None, &["a", "b"])));
+        assert_eq!(parse_merge("Walk = Walk_*, 3"), Ok(merge(Some("Walk"), &["Walk_*", "3"])));
+        for bad in ["", "=a,b", "a,", "x=", ",a"] {
+            assert!(parse_merge(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -339,9 +339,9 @@ pub struct Part {
 /// One clip.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Clip {
-    /// The file's name for it, null where it has none.
+    /// The file's name for it, or one after its file where that tells more; null where it has none.
     pub name: Option<String>,
-    /// Animation of the source file, null where a static model was baked.
+    /// Animation of the source file, the first one's where several were merged; null where a static model was baked.
     pub animation: Option<u32>,
     /// First frame, over the whole bake.
     pub first_frame: u32,
@@ -362,6 +362,36 @@ pub struct Clip {
     pub bounds: Bounds,
     /// Largest distance of any vertex from the clip's first pose, metres.
     pub largest_displacement: f32,
+    /// The file that the clip was taken from, where it is not the model itself; `animation` is that file's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<ClipSource>,
+    /// The way over the ground that was taken out of the clip, which stays in place; absent where clips are baked as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root_motion: Option<RootMotion>,
+}
+
+/// Another file than the model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClipSource {
+    /// File name without its folder.
+    pub file: String,
+    /// SHA-256 of the file's bytes, hexadecimal.
+    pub sha256: String,
+}
+
+/// How a clip carried the model over the ground, relative to its first frame: an instance that is turned by `yaw` and then moved by
+/// `translation` shows the frame as the source has it. One entry a frame, from zero; the closing frame of a `cycle` goes on by the
+/// step before it, so that the next cycle begins there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RootMotion {
+    /// Node of the model whose way it is.
+    pub node: u32,
+    /// That node's name, null where it has none.
+    pub node_name: Option<String>,
+    /// Metres, one a frame; y is 0.
+    pub translation: Vec<[f32; 3]>,
+    /// Radians about +Y through the model's origin, one a frame; goes on past half a turn, so that neighbours can be blended.
+    pub yaw: Vec<f32>,
 }
 
 /// Whether and how a clip repeats.

@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 
+use bytemuck::Zeroable;
 use glam::Vec3;
 
+use super::directions::{add_smooth_faces, compute_tangents};
 use super::mesh::{AttributeSet, BakeMesh, Group, Influence, Morph, PaletteEntry, PartRange, Vertex, WeightRun};
 use super::select::select;
 use crate::error::count;
+use crate::options::{Options, Recompute};
 use crate::scene::{Attribute, Part, Primitive, Scene};
 use crate::warning::{Code, Warnings};
 use crate::{Error, Result};
@@ -15,17 +18,18 @@ use crate::{Error, Result};
 pub const MOST_VERTICES: usize = 1 << 20;
 
 /// Builds the mesh of a bake from the scene's parts at or below a node of `only` (all where empty) and not at or below one of
-/// `exclude`.
+/// `exclude`, with normals and tangents as the options ask.
 ///
 /// # Errors
 /// [`Error::Usage`] where a pattern means no node, [`Error::Bake`] where nothing is left or there are too many vertices.
-pub fn build_mesh(scene: &Scene, only: &[String], exclude: &[String], warnings: &mut Warnings) -> Result<BakeMesh> {
-    let parts = choose_parts(scene, only, exclude)?;
-    let corners = |part: &Part| {
-        let primitive = &scene.primitives[part.primitive];
-        if primitive.normals.is_some() { primitive.positions.len() } else { primitive.triangles.len() * 3 }
+pub fn build_mesh(scene: &Scene, options: &Options, warnings: &mut Warnings) -> Result<BakeMesh> {
+    let parts = choose_parts(scene, &options.only, &options.exclude)?;
+    let is_flat = |part: usize| is_flat(&scene.primitives[scene.parts[part].primitive], options.recompute_normals);
+    let corners = |part: usize| {
+        let primitive = &scene.primitives[scene.parts[part].primitive];
+        if is_flat(part) { primitive.triangles.len() * 3 } else { primitive.positions.len() }
     };
-    let total: usize = parts.iter().map(|&p| corners(&scene.parts[p])).sum();
+    let total: usize = parts.iter().map(|&p| corners(p)).sum();
     if total == 0 {
         return Err(Error::Bake("there is nothing to bake: the chosen scene and nodes show no triangle".into()));
     }
@@ -35,27 +39,48 @@ pub fn build_mesh(scene: &Scene, only: &[String], exclude: &[String], warnings: 
         )));
     }
     let mut builder = Builder { scene, mesh: BakeMesh::default(), entries: HashMap::new(), weights: HashMap::new() };
-    for (group, members) in group_parts(scene, &parts).into_iter().enumerate() {
-        builder.begin_group(&scene.primitives[scene.parts[members[0]].primitive]);
+    for (group, members) in group_parts(scene, &parts, options.tangents).into_iter().enumerate() {
+        builder.begin_group(&scene.primitives[scene.parts[members[0]].primitive], options.tangents);
         for part in members {
-            builder.add_part(group, part);
+            builder.add_part(group, part, is_flat(part));
         }
     }
-    let mesh = builder.mesh;
-    let flat = parts.iter().filter(|&&p| scene.primitives[scene.parts[p].primitive].normals.is_none()).count();
+    let mut mesh = builder.mesh;
+    if options.recompute_normals == Some(Recompute::Smooth) {
+        add_smooth_faces(scene, &mut mesh);
+    }
+    if options.tangents {
+        compute_tangents(scene, &mut mesh, warnings);
+    }
+    let has_normals = |p: usize| scene.primitives[scene.parts[p].primitive].normals.is_some();
+    let flat = parts.iter().filter(|&&p| is_flat(p) && !has_normals(p)).count();
     warnings.add(Code::FlatNormals, flat as u64, || {
         format!("{} without normals: flat ones are computed in every frame, and their vertices are no longer shared", count(flat, "part"))
     });
     Ok(mesh)
 }
 
-/// Indices of the parts to bake.
-fn choose_parts(scene: &Scene, only: &[String], exclude: &[String]) -> Result<Vec<usize>> {
-    // Patterns mean nodes by the file's own numbers.
+/// Whether each triangle of a primitive has a normal of its own (glTF 2.0, 3.7.2.1, where the file has none).
+fn is_flat(primitive: &Primitive, recompute: Option<Recompute>) -> bool {
+    match recompute {
+        Some(Recompute::Flat) => true,
+        Some(Recompute::Smooth) => false,
+        None => primitive.normals.is_none(),
+    }
+}
+
+/// Names of all nodes of a file, as a user may type them, by the file's own numbers.
+pub fn node_names(scene: &Scene) -> Vec<String> {
     let mut names = vec![String::new(); scene.nodes.iter().map(|n| n.source + 1).max().unwrap_or(0)];
     for node in &scene.nodes {
         names[node.source] = node.name.clone().unwrap_or_else(|| format!("node_{}", node.source));
     }
+    names
+}
+
+/// Indices of the parts to bake.
+fn choose_parts(scene: &Scene, only: &[String], exclude: &[String]) -> Result<Vec<usize>> {
+    let names = node_names(scene);
     let below = |patterns: &[String]| -> Result<Vec<bool>> {
         let chosen = select(patterns, &names, "node")?;
         let mut inside = vec![false; scene.nodes.len()];
@@ -74,13 +99,13 @@ fn choose_parts(scene: &Scene, only: &[String], exclude: &[String]) -> Result<Ve
 }
 
 /// Parts that share material and attributes, in the order of their first appearance.
-fn group_parts(scene: &Scene, parts: &[usize]) -> Vec<Vec<usize>> {
+fn group_parts(scene: &Scene, parts: &[usize], tangents: bool) -> Vec<Vec<usize>> {
     let mut keys: Vec<(Option<usize>, bool, AttributeSet)> = Vec::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for &part in parts {
         let primitive = &scene.primitives[scene.parts[part].primitive];
         let attributes = primitive.attributes.iter().map(|a| (a.semantic.clone(), a.kind)).collect();
-        let key = (primitive.material, primitive.tangents.is_some(), attributes);
+        let key = (primitive.material, tangents || primitive.tangents.is_some(), attributes);
         match keys.iter().position(|k| *k == key) {
             Some(group) => groups[group].push(part),
             None => {
@@ -100,7 +125,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn begin_group(&mut self, first: &Primitive) {
+    fn begin_group(&mut self, first: &Primitive, tangents: bool) {
         let attributes =
             first.attributes.iter().map(|a| Attribute { semantic: a.semantic.clone(), kind: a.kind, bytes: Vec::new() }).collect();
         self.mesh.groups.push(Group {
@@ -108,17 +133,16 @@ impl Builder<'_> {
             first_vertex: self.mesh.vertices.len(),
             first_index: self.mesh.indices.len(),
             attributes,
-            has_tangents: first.tangents.is_some(),
+            has_tangents: tangents || first.tangents.is_some(),
             ..Group::default()
         });
     }
 
-    fn add_part(&mut self, group: usize, index: usize) {
+    fn add_part(&mut self, group: usize, index: usize, flat: bool) {
         let part = self.scene.parts[index];
         let primitive = &self.scene.primitives[part.primitive];
         let (first_vertex, first_index) = (self.mesh.vertices.len(), self.mesh.indices.len());
-        // Which of the primitive's vertices each vertex of the bake is; un-shared where normals are flat (glTF 2.0, 3.7.2.1).
-        let flat = primitive.normals.is_none();
+        // Which of the primitive's vertices each vertex of the bake is; un-shared where normals are flat.
         let sources: Vec<u32> =
             if flat { primitive.triangles.as_flattened().to_vec() } else { (0..primitive.positions.len() as u32).collect() };
         let triangles: Vec<[u32; 3]> = if flat {
@@ -142,8 +166,8 @@ impl Builder<'_> {
             }
         }
         match &primitive.tangents {
-            Some(tangents) => self.mesh.tangents.extend(sources.iter().map(|&v| tangents[v as usize])),
-            None => self.mesh.tangents.resize(self.mesh.vertices.len(), [0.0; 4]),
+            Some(tangents) => self.mesh.hands.extend(sources.iter().map(|&v| tangents[v as usize][3])),
+            None => self.mesh.hands.resize(self.mesh.vertices.len(), 0.0),
         }
         let range = PartRange {
             part: index,
@@ -181,7 +205,9 @@ impl Builder<'_> {
                     let (first_morph, morph_count) = first_weight.map_or((0, 0), |first| self.add_morphs(primitive, first, v));
                     let normal = primitive.normals.as_ref().map_or([0.0, 0.0, 1.0], |n| n[v]);
                     let position = primitive.positions[v];
-                    Vertex { position, first_set, normal, sets, first_morph, morph_count, first_face: 0, face_count: 0 }
+                    let [x, y, z, _] = primitive.tangents.as_ref().map_or([0.0; 4], |t| t[v]);
+                    let tangent = [x, y, z];
+                    Vertex { position, first_set, normal, sets, first_morph, morph_count, tangent, ..Vertex::zeroed() }
                 }
             };
             written[v] = Some(vertex);
@@ -228,8 +254,10 @@ impl Builder<'_> {
         for (t, target) in primitive.targets.iter().enumerate() {
             let position = target.positions.as_ref().map_or([0.0; 3], |p| p[v]);
             let normal = target.normals.as_ref().map_or([0.0; 3], |n| n[v]);
-            if position != [0.0; 3] || normal != [0.0; 3] {
-                self.mesh.morphs.push(Morph { position, weight: (first_weight + t) as u32, normal, padding: 0 });
+            let tangent = target.tangents.as_ref().map_or([0.0; 3], |t| t[v]);
+            if [position, normal, tangent] != [[0.0; 3]; 3] {
+                let weight = (first_weight + t) as u32;
+                self.mesh.morphs.push(Morph { position, weight, normal, tangent, ..Morph::zeroed() });
             }
         }
         (first as u32, (self.mesh.morphs.len() - first) as u32)
@@ -285,7 +313,7 @@ mod tests {
 
     #[test]
     fn parts_merge_by_material_and_flat_parts_share_no_vertex() {
-        let mesh = build_mesh(&scene(), &[], &[], &mut Warnings::default()).unwrap();
+        let mesh = build_mesh(&scene(), &Options::default(), &mut Warnings::default()).unwrap();
         let runs: Vec<_> = mesh.groups.iter().map(|g| (g.material, g.first_vertex, g.vertex_count, g.index_count)).collect();
         assert_eq!(runs, [(Some(1), 0, 8, 12), (None, 8, 6, 6)]);
         let parts: Vec<_> = mesh.parts.iter().map(|p| (p.part, p.first_vertex, p.vertex_count)).collect();
@@ -299,7 +327,8 @@ mod tests {
     fn only_and_exclude_mean_whole_branches() {
         let build = |only: &[&str], exclude: &[&str]| {
             let strings = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
-            build_mesh(&scene(), &strings(only), &strings(exclude), &mut Warnings::default())
+            let options = Options { only: strings(only), exclude: strings(exclude), ..Options::default() };
+            build_mesh(&scene(), &options, &mut Warnings::default())
         };
         assert_eq!(build(&["root"], &["hat"]).unwrap().parts.len(), 2);
         assert_eq!(build(&["1"], &[]).unwrap().parts.len(), 1, "numbers are the file's own");

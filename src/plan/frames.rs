@@ -6,7 +6,7 @@ use super::select::select;
 use crate::options::{DEFAULT_FPS, Fps, Options};
 use crate::pose::Poser;
 use crate::pose::sampler::key;
-use crate::scene::{Channel, Interpolation, Scene};
+use crate::scene::{Channel, Clip, Interpolation, Scene};
 use crate::{Error, Result};
 
 /// Products of seconds and rate this close to a whole number of frames are that number.
@@ -77,7 +77,8 @@ impl ClipPlan {
 
 /// Names of all clips of a scene, as a user may type them.
 pub fn clip_names(scene: &Scene) -> Vec<String> {
-    scene.clips.iter().map(|c| c.name.clone().unwrap_or_else(|| format!("anim_{}", c.animation))).collect()
+    let name = |c: &Clip| c.name.clone().filter(|n| !n.is_empty()).unwrap_or_else(|| format!("anim_{}", c.animation));
+    scene.clips.iter().map(name).collect()
 }
 
 /// Lays out the frames of the chosen clips, one after the other; loops are judged afterwards.

@@ -25,8 +25,8 @@ pub struct BakeMesh {
     pub weights: Vec<WeightRun>,
     /// Number of morph weights of a frame.
     pub weight_count: usize,
-    /// Rest tangents of the output, one a vertex (zeros where `Group::has_tangents` is false); moved into the rest pose.
-    pub tangents: Vec<[f32; 4]>,
+    /// Handedness of each vertex's tangent, +1 or -1 (0 where `Group::has_tangents` is false).
+    pub hands: Vec<f32>,
 }
 
 /// One primitive of the output.
@@ -44,7 +44,7 @@ pub struct Group {
     pub index_count: usize,
     /// Carried attributes, each over the group's vertices.
     pub attributes: Vec<Attribute>,
-    /// Whether the sources have tangents.
+    /// Whether the vertices have tangents.
     pub has_tangents: bool,
 }
 
@@ -88,6 +88,10 @@ pub struct Vertex {
     pub first_face: u32,
     /// Number of faces whose deformed corners make the normal; 0 where the vertex's own normal is deformed.
     pub face_count: u32,
+    /// Undeformed unit tangent; zero where none is known.
+    pub tangent: [f32; 3],
+    /// Always 0.
+    pub padding: u32,
 }
 
 /// Four influences of a vertex; mirrored in `shaders/deform.wgsl`.
@@ -112,6 +116,10 @@ pub struct Morph {
     pub normal: [f32; 3],
     /// Always 0.
     pub padding: u32,
+    /// Displacement of the tangent at weight 1.
+    pub tangent: [f32; 3],
+    /// Always 0.
+    pub padding_2: u32,
 }
 
 /// What one matrix of the palette is made of.

@@ -3,8 +3,10 @@
 
 pub mod build;
 pub mod chunks;
+pub mod directions;
 pub mod frames;
 pub mod layout;
 pub mod loops;
 pub mod mesh;
+pub mod root;
 pub mod select;

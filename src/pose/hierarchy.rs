@@ -3,7 +3,9 @@
 use glam::{DMat4, DQuat, DVec3, Vec4};
 
 use super::MATRIX_ROWS;
+use super::root::{GroundMove, make_track};
 use super::sampler::sample_channel;
+use crate::plan::frames::{ClipPlan, Loop};
 use crate::plan::mesh::{PaletteEntry, WeightRun};
 use crate::scene::{Channel, Local, Property, Scene, Trs};
 
@@ -22,6 +24,16 @@ pub struct Poser<'a> {
     first_weight: Vec<Option<usize>>,
     /// Per clip: the channels that move something of the bake.
     channels: Vec<Vec<&'a Channel>>,
+    /// Whose way over the ground is taken out.
+    root: Option<Root>,
+}
+
+/// The root of a bake in place.
+#[derive(Debug)]
+struct Root {
+    node: usize,
+    /// Per clip: its world matrix at the first frame, where the clip is baked.
+    first: Vec<Option<DMat4>>,
 }
 
 /// Working space of one thread.
@@ -35,13 +47,16 @@ pub struct Scratch {
 
 impl<'a> Poser<'a> {
     /// A poser for these palette entries and weights.
-    pub fn new(scene: &'a Scene, palette: &[PaletteEntry], runs: &[WeightRun], scale: f64) -> Self {
+    ///
+    /// With a `root` (an index into [`Scene::nodes`]) clips are posed in place, from [`Self::begin_clips`] on.
+    pub fn new(scene: &'a Scene, palette: &[PaletteEntry], runs: &[WeightRun], scale: f64, root: Option<usize>) -> Self {
         let mut needed = vec![false; scene.nodes.len()];
-        for entry in palette {
-            let mut node = Some(match *entry {
-                PaletteEntry::Joint { skin, joint } => scene.skins[skin].joints[joint],
-                PaletteEntry::Node(node) => node,
-            });
+        let entries = palette.iter().map(|entry| match *entry {
+            PaletteEntry::Joint { skin, joint } => scene.skins[skin].joints[joint],
+            PaletteEntry::Node(node) => node,
+        });
+        for node in entries.chain(root) {
+            let mut node = Some(node);
             while let Some(n) = node.filter(|&n| !needed[n]) {
                 needed[n] = true;
                 node = scene.nodes[n].parent;
@@ -58,7 +73,46 @@ impl<'a> Poser<'a> {
             _ => needed[c.node],
         };
         let channels = scene.clips.iter().map(|clip| clip.channels.iter().filter(relevant).collect()).collect();
-        Self { scene, palette: palette.to_vec(), runs: runs.to_vec(), weight_count, scale, needed, first_weight, channels }
+        let root = root.map(|node| Root { node, first: vec![None; scene.clips.len()] });
+        Self { scene, palette: palette.to_vec(), runs: runs.to_vec(), weight_count, scale, needed, first_weight, channels, root }
+    }
+
+    /// Learns where the root stands in the first frame of each clip: that is where it stays. Nothing without a root.
+    pub fn begin_clips(&mut self, plans: &[ClipPlan]) {
+        if self.root.is_none() {
+            return;
+        }
+        let (mut scratch, mut weights) = (Scratch::default(), vec![0.0; self.weight_count]);
+        for plan in plans {
+            let Some(clip) = plan.clip else { continue };
+            self.solve(plan.clip, plan.time(0), &mut scratch, &mut weights);
+            if let Some(root) = &mut self.root {
+                root.first[clip] = Some(scratch.world[root.node]);
+            }
+        }
+    }
+
+    /// The node whose way is taken out.
+    pub fn root(&self) -> Option<usize> {
+        self.root.as_ref().map(|root| root.node)
+    }
+
+    /// What was taken out of each frame of a clip, with the bake's lengths; nothing where clips are baked as they are.
+    pub fn root_track(&self, plan: &ClipPlan) -> Option<Vec<GroundMove>> {
+        let (mut scratch, mut weights) = (Scratch::default(), vec![0.0; self.weight_count]);
+        let moves = (0..plan.frame_count).map(|k| {
+            self.solve(plan.clip, plan.time(k), &mut scratch, &mut weights);
+            let ground = self.ground_move(plan.clip, &scratch)?;
+            Some(GroundMove { shift: ground.shift * self.scale, ..ground })
+        });
+        Some(make_track(moves.collect::<Option<_>>()?, plan.looping == Loop::Cycle))
+    }
+
+    /// How far the root has come since the first frame, by the world matrices of `scratch`.
+    fn ground_move(&self, clip: Option<usize>, scratch: &Scratch) -> Option<GroundMove> {
+        let root = self.root.as_ref()?;
+        let first = root.first[clip?].as_ref()?;
+        Some(GroundMove::between(first, &scratch.world[root.node]))
     }
 
     /// Channels of a clip that move a part of the bake.
@@ -90,14 +144,17 @@ impl<'a> Poser<'a> {
     /// (seconds); what a viewer shows when nothing plays where `clip` is absent.
     pub fn pose(&self, clip: Option<usize>, time: f64, scratch: &mut Scratch, palette: &mut [Vec4], weights: &mut [f32]) {
         self.solve(clip, time, scratch, weights);
-        let scale = DMat4::from_scale(DVec3::splat(self.scale));
+        let mut outer = DMat4::from_scale(DVec3::splat(self.scale));
+        if let Some(ground) = self.ground_move(clip, scratch) {
+            outer *= ground.inverse();
+        }
         for (entry, rows) in self.palette.iter().zip(palette.chunks_exact_mut(MATRIX_ROWS)) {
             let matrix = match *entry {
                 PaletteEntry::Joint { skin, joint } => {
                     let skin = &self.scene.skins[skin];
-                    scale * scratch.world[skin.joints[joint]] * skin.inverse_bind[joint]
+                    outer * scratch.world[skin.joints[joint]] * skin.inverse_bind[joint]
                 }
-                PaletteEntry::Node(node) => scale * scratch.world[node],
+                PaletteEntry::Node(node) => outer * scratch.world[node],
             };
             write_rows(&matrix, rows);
         }

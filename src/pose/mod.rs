@@ -3,6 +3,7 @@
 //! Everything is f64 up to the palette; the palette itself is 3x4 f32, row by row, as the kernel reads it.
 
 mod hierarchy;
+pub mod root;
 pub mod sampler;
 mod source;
 

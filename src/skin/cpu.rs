@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::layout::{MOST_COUNTS, RowResults};
 use super::twin::Twin;
 use super::{Backend, ChunkTexels, Job, Measured, Ranges, TexelBytes};
-use crate::encode::{Encoding, NormalMode, Texel, decode_normal, decode_octahedral, encode_octahedral, quantise_normal};
+use crate::encode::{Encoding, Layer, NormalMode, Texel, decode_normal, decode_octahedral, encode_octahedral, quantise_normal};
 use crate::plan::chunks::{Chunk, ChunkLimits, cut_bounds};
 use crate::pose::sample_times;
 use crate::report::{Device, Progress};
@@ -75,35 +75,59 @@ impl Backend for Cpu {
                 return Err(Error::Interrupted);
             }
             let vertices = job.layout.block_vertices(chunk.block);
-            let mut position = pool.take(row_bytes * chunk.frames.len());
-            let separate = encoding.normals == NormalMode::Separate;
-            let mut normal = separate.then(|| pool.take(row_bytes * chunk.frames.len()));
+            let mut layers: Vec<Buffer> = encoding.layers().iter().map(|_| pool.take(row_bytes * chunk.frames.len())).collect();
             let rows = job.poses.with_frames(chunk.frames.clone(), |frames| {
-                let twin = Twin::new(job.mesh, frames);
-                let normals: Vec<&mut [u8]> = match &mut normal {
-                    Some(normal) => normal.as_mut().chunks_exact_mut(row_bytes).collect(),
-                    None => chunk.frames.clone().map(|_| &mut [][..]).collect(),
-                };
-                let rows = position.as_mut().par_chunks_exact_mut(row_bytes).zip(normals).enumerate();
-                let (rest, e) = (job.rest, encoding);
-                let work = rows.map(|(frame, (position, normal))| match encoding.texel {
-                    Texel::Uint => skin_uint(&twin, frame, vertices.clone(), rest, e, texels(position), texels(normal)),
-                    Texel::Float => skin_float(&twin, frame, vertices.clone(), rest, e, texels(position), texels(normal)),
+                let twin = Twin::new(job.mesh, frames).with_tangents(encoding.tangents);
+                let rows: Vec<Row<'_>> = split_rows(&mut layers, encoding, row_bytes);
+                let work = rows.into_par_iter().enumerate().map(|(frame, row)| match encoding.texel {
+                    Texel::Uint => skin_uint(&twin, frame, vertices.clone(), job.rest, encoding, row),
+                    Texel::Float => skin_float(&twin, frame, vertices.clone(), job.rest, encoding, row),
                 });
                 work.collect::<Vec<_>>()
             });
             rows.iter().for_each(|row| measured.add_row(row, encoding));
             progress.advance((chunk.frames.len() * vertices.len()) as u64);
-            let normal = normal.map(|normal| Box::new(normal) as Box<dyn TexelBytes>);
-            sink(ChunkTexels { chunk: chunk.clone(), position: Box::new(position), normal })?;
+            let layers = layers.into_iter().map(|layer| Box::new(layer) as Box<dyn TexelBytes>).collect();
+            sink(ChunkTexels { chunk: chunk.clone(), layers })?;
         }
         Ok(measured)
     }
 }
 
-/// A row of the pool's memory as texels; nothing stays nothing, whatever its address.
+/// The memory of one row of texels in every layer; empty where a layer is not written.
+#[derive(Default)]
+struct Row<'a> {
+    position: &'a mut [u8],
+    normal: &'a mut [u8],
+    tangent: &'a mut [u8],
+}
+
+fn split_rows<'a>(layers: &'a mut [Buffer], encoding: &Encoding, row_bytes: usize) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = Vec::new();
+    for (buffer, layer) in layers.iter_mut().zip(encoding.layers()) {
+        let pieces = buffer.as_mut().chunks_exact_mut(row_bytes);
+        rows.resize_with(pieces.len(), Row::default);
+        for (row, piece) in rows.iter_mut().zip(pieces) {
+            match layer {
+                Layer::Position => row.position = piece,
+                Layer::Normal => row.normal = piece,
+                Layer::Tangent => row.tangent = piece,
+            }
+        }
+    }
+    rows
+}
+
+/// Memory as texels; nothing stays nothing, whatever its address.
 fn texels<T: bytemuck::Pod>(row: &mut [u8]) -> &mut [T] {
     if row.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(row) }
+}
+
+/// Zeroes what lies after the last vertex.
+fn pad<T: bytemuck::Pod>(row: &mut [T], count: usize) {
+    if let Some(padding) = row.get_mut(count..) {
+        padding.fill(T::zeroed());
+    }
 }
 
 /// Twin of `bounds`, one frame at a time.
@@ -121,56 +145,57 @@ fn frame_ranges(twin: &Twin<'_>, frame: usize, vertices: std::ops::Range<usize>,
     ranges
 }
 
-fn squared_counts(error: f32, unit: f32) -> u32 {
-    let counts = (error.abs() / unit + 0.5).min(MOST_COUNTS) as u32;
+fn squared_counts(square: f32, unit: f32) -> u32 {
+    let counts = (square.sqrt() / unit + 0.5).min(MOST_COUNTS) as u32;
     counts * counts
 }
 
 /// Twin of `skin_uint`, one row.
-fn skin_uint(
-    twin: &Twin<'_>,
-    frame: usize,
-    vertices: std::ops::Range<usize>,
-    rest: &[[f32; 3]],
-    e: &Encoding,
-    positions: &mut [[u16; 4]],
-    normals: &mut [[u16; 4]],
-) -> RowResults {
-    let mut row = RowResults::default();
+fn skin_uint(twin: &Twin<'_>, frame: usize, vertices: std::ops::Range<usize>, rest: &[[f32; 3]], e: &Encoding, row: Row<'_>) -> RowResults {
+    let (positions, normals, tangents): (&mut [[u16; 4]], &mut [[u16; 4]], &mut [[u16; 4]]) =
+        (texels(row.position), texels(row.normal), texels(row.tangent));
+    let mut results = RowResults::default();
     let offset = f32::from(u8::from(e.is_offset));
+    let direction = |n: Vec3| [n.x as u16, n.y as u16, n.z as u16, e.normal_levels as u16];
     let count = vertices.len();
     for (i, vertex) in vertices.enumerate() {
         let deformed = twin.deform(vertex, frame);
         let at_rest = Vec3::from(rest[vertex]) * offset;
         let texel = e.quantise(deformed.position - at_rest);
         let error = at_rest + e.decode(texel) - deformed.position;
-        for axis in 0..3 {
-            row.squares[axis] += squared_counts(error[axis], e.error_unit[axis]);
-        }
-        // bits of floats that are not negative order as the floats do
-        row.largest[0] = row.largest[0].max(error.dot(error).to_bits());
+        add_error(error, e.error_unit, &mut results.position_squares, &mut results.position_largest);
         let mut alpha = e.levels as u16;
         if e.normals != NormalMode::None {
             let seen = if e.normals == NormalMode::Separate {
                 let n = quantise_normal(deformed.normal, e.normal_levels);
-                normals[i] = [n.x as u16, n.y as u16, n.z as u16, e.normal_levels as u16];
+                normals[i] = direction(n);
                 decode_normal(n, e.normal_levels)
             } else {
                 alpha = encode_octahedral(deformed.normal);
                 decode_octahedral(alpha)
             };
-            let chord = seen - deformed.normal;
-            row.squares[3] += squared_counts(chord.length(), e.chord_unit);
-            row.largest[1] = row.largest[1].max(chord.dot(chord).to_bits());
-            row.degenerate += u32::from(deformed.degenerate);
+            add_error(seen - deformed.normal, e.chord_unit, &mut results.normal_squares, &mut results.normal_largest);
+            results.degenerate += u32::from(deformed.degenerate);
+        }
+        if e.tangents {
+            let t = quantise_normal(deformed.tangent, e.normal_levels);
+            tangents[i] = direction(t);
+            let chord = decode_normal(t, e.normal_levels) - deformed.tangent;
+            add_error(chord, e.tangent_unit, &mut results.tangent_squares, &mut results.tangent_largest);
         }
         positions[i] = [texel.x as u16, texel.y as u16, texel.z as u16, alpha];
     }
-    positions[count..].fill([0; 4]);
-    if let Some(padding) = normals.get_mut(count..) {
-        padding.fill([0; 4]);
-    }
-    row
+    pad(positions, count);
+    pad(normals, count);
+    pad(tangents, count);
+    results
+}
+
+fn add_error(error: Vec3, unit: f32, squares: &mut u32, largest: &mut u32) {
+    let square = error.dot(error);
+    *squares += squared_counts(square, unit);
+    // bits of floats that are not negative order as the floats do
+    *largest = (*largest).max(square.to_bits());
 }
 
 /// Twin of `skin_float`, one row.
@@ -180,10 +205,11 @@ fn skin_float(
     vertices: std::ops::Range<usize>,
     rest: &[[f32; 3]],
     e: &Encoding,
-    positions: &mut [[f32; 4]],
-    normals: &mut [[f32; 4]],
+    row: Row<'_>,
 ) -> RowResults {
-    let mut row = RowResults::default();
+    let (positions, normals, tangents): (&mut [[f32; 4]], &mut [[f32; 4]], &mut [[f32; 4]]) =
+        (texels(row.position), texels(row.normal), texels(row.tangent));
+    let mut results = RowResults::default();
     let offset = f32::from(u8::from(e.is_offset));
     let count = vertices.len();
     for (i, vertex) in vertices.enumerate() {
@@ -192,14 +218,16 @@ fn skin_float(
         positions[i] = value.extend(1.0).to_array();
         if e.normals == NormalMode::Separate {
             normals[i] = deformed.normal.extend(1.0).to_array();
-            row.degenerate += u32::from(deformed.degenerate);
+            results.degenerate += u32::from(deformed.degenerate);
+        }
+        if e.tangents {
+            tangents[i] = deformed.tangent.extend(1.0).to_array();
         }
     }
-    positions[count..].fill([0.0; 4]);
-    if let Some(padding) = normals.get_mut(count..) {
-        padding.fill([0.0; 4]);
-    }
-    row
+    pad(positions, count);
+    pad(normals, count);
+    pad(tangents, count);
+    results
 }
 
 /// Buffers that come back when a writer is done with them.

@@ -13,10 +13,11 @@ use wgpu::{
 
 use super::layout::{BOUNDS_WGSL, Params, RANGE_STRIDE, RESULT_STRIDE, RowResults, SKIN_WGSL, WORKGROUP, binding};
 use super::{Backend, ChunkTexels, Job, Measured, Ranges, TexelBytes};
-use crate::encode::{Encoding, NormalMode, Texel};
+use crate::encode::{Encoding, Layer, Texel};
 use crate::gpu::context::Context;
 use crate::options::WorkLimits;
 use crate::plan::chunks::{BOUNDS_FRAMES, Chunk, ChunkLimits, IN_FLIGHT, cut_bounds};
+use crate::plan::mesh::BakeMesh;
 use crate::report::{Device, Progress};
 use crate::{Error, Result};
 
@@ -24,6 +25,9 @@ use crate::{Error, Result};
 const TEXTURE_WIDTH: u32 = 2048;
 /// A row of a copy is a multiple of 256 bytes: 32 texels of 8 bytes.
 const ROW_TEXELS: u32 = 32;
+
+/// Storage textures of an entry point.
+const LAYERS: u32 = 3;
 
 /// An adapter that runs the kernel.
 #[derive(Debug)]
@@ -124,7 +128,7 @@ impl Gpu {
     }
 
     /// A pass: its entry point is `label`; it writes storage textures of `format` from binding `first` on, where it writes any.
-    fn pass(&self, label: &'static str, source: &'static str, textures: Option<(u32, TextureFormat)>) -> Pass {
+    fn pass(&self, label: &'static str, source: &'static str, constants: &[(&str, f64)], textures: Option<(u32, TextureFormat)>) -> Pass {
         let device = &self.context.device;
         let entry = |binding, ty| BindGroupLayoutEntry { binding, visibility: wgpu::ShaderStages::COMPUTE, ty, count: None };
         let buffer = |ty| BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None };
@@ -138,7 +142,7 @@ impl Gpu {
         if let Some((first, format)) = textures {
             let access = wgpu::StorageTextureAccess::WriteOnly;
             let ty = BindingType::StorageTexture { access, format, view_dimension: wgpu::TextureViewDimension::D2 };
-            entries.extend([entry(first, ty), entry(first + 1, ty)]);
+            entries.extend((0..LAYERS).map(|layer| entry(first + layer, ty)));
         }
         let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries });
         let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -153,7 +157,7 @@ impl Gpu {
             layout: Some(&pipeline_layout),
             module: &module,
             entry_point: Some(label),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            compilation_options: wgpu::PipelineCompilationOptions { constants, ..Default::default() },
             cache: None,
         });
         Pass { pipeline, layout }
@@ -235,7 +239,9 @@ impl Backend for Gpu {
 
     fn bounds(&mut self, job: &Job<'_>, memory: u64, progress: &mut dyn Progress) -> Result<Vec<Ranges>> {
         self.upload_mesh(job)?;
-        let pass = self.pass("bounds", BOUNDS_WGSL, None);
+        let mut constants = overrides(job.mesh);
+        constants.push(("with_tangents", 0.0));
+        let pass = self.pass("bounds", BOUNDS_WGSL, &constants, None);
         let poser = job.poses.poser();
         // the clip's first pose goes with every run
         let by_memory = (memory / 8 / poser.frame_bytes().max(1)).clamp(2, 1 + BOUNDS_FRAMES as u64) as usize;
@@ -294,15 +300,21 @@ impl Backend for Gpu {
             Texel::Uint => ("skin_uint", TextureFormat::Rgba16Uint, binding::POSITION_UINT),
             Texel::Float => ("skin_float", TextureFormat::Rgba32Float, binding::POSITION_FLOAT),
         };
-        let separate = encoding.normals == NormalMode::Separate;
-        let pass = self.pass(entry, SKIN_WGSL, Some((first_binding, format)));
+        let layers = encoding.layers();
+        let mut constants = overrides(job.mesh);
+        constants.push(("normal_mode", encoding.normals.code().into()));
+        constants.push(("with_tangents", u8::from(encoding.tangents).into()));
+        let pass = self.pass(entry, SKIN_WGSL, &constants, Some((first_binding, format)));
         let buffers = self.frame_buffers(job, most_frames, most_frames * RESULT_STRIDE)?;
-        let textures = [self.texture(format, most_texels), self.texture(format, if separate { most_texels } else { 1 })];
-        let views = [0, 1].map(|t: usize| textures[t].create_view(&wgpu::TextureViewDescriptor::default()));
-        let group = self.bind(&pass, &buffers, &[(first_binding, &views[0]), (first_binding + 1, &views[1])])?;
+        // every layer is bound; one that is not written gets a texel
+        let all = [Layer::Position, Layer::Normal, Layer::Tangent];
+        let bound = all.map(|layer| self.texture(format, if layers.contains(&layer) { most_texels } else { 1 }));
+        let views: Vec<_> = bound.iter().map(|t| t.create_view(&wgpu::TextureViewDescriptor::default())).collect();
+        let group = self.bind(&pass, &buffers, &(first_binding..).zip(&views).collect::<Vec<_>>())?;
+        let textures: Vec<Texture> = bound.into_iter().zip(all).filter(|(_, layer)| layers.contains(layer)).map(|(t, _)| t).collect();
         let mut slots = Vec::new();
         for _ in 0..IN_FLIGHT.min(chunks.len()) {
-            slots.push(Slot::new(self, &textures[..1 + usize::from(separate)], encoding.texel, most_frames)?);
+            slots.push(Slot::new(self, &textures, encoding.texel, most_frames)?);
         }
         let mut measured = Measured::default();
         let mut pending: VecDeque<(usize, &Chunk)> = VecDeque::new();
@@ -378,6 +390,16 @@ fn map(buffer: &Buffer, bytes: u64, mapped: &Arc<AtomicUsize>) {
             mapped.fetch_add(1, Ordering::Release);
         }
     });
+}
+
+/// The overrides of deform.wgsl for a mesh.
+fn overrides(mesh: &BakeMesh) -> Vec<(&'static str, f64)> {
+    let more_sets = mesh.vertices.iter().any(|v| v.sets > 1);
+    vec![
+        ("has_morphs", f64::from(u8::from(!mesh.morphs.is_empty()))),
+        ("has_faces", f64::from(u8::from(!mesh.faces.is_empty()))),
+        ("has_more_sets", f64::from(u8::from(more_sets))),
+    ]
 }
 
 /// Readback buffers of one chunk in flight.
@@ -460,10 +482,8 @@ impl Slot {
             texels.push(Box::new(Mapped { view: Some(view), buffer: buffer.clone(), back: self.back.clone() }) as Box<dyn TexelBytes>);
             self.with_writers += 1;
         }
-        let mut texels = texels.into_iter();
-        let Some(position) = texels.next() else { return Err(gpu.context.failed("a chunk without positions")) };
         progress.advance((chunk.frames.len() * job.layout.block_vertices(chunk.block).len()) as u64);
-        sink(ChunkTexels { chunk: chunk.clone(), position, normal: texels.next() })
+        sink(ChunkTexels { chunk: chunk.clone(), layers: texels })
     }
 }
 

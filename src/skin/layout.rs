@@ -38,22 +38,28 @@ pub mod binding {
     pub const RESULTS: u32 = 7;
     /// [`super::Params`]
     pub const PARAMS: u32 = 8;
-    /// Positions of the integer entry point; normals follow.
+    /// Positions of the integer entry point; normals and tangents follow.
     pub const POSITION_UINT: u32 = 9;
-    /// Positions of the float entry point; normals follow.
-    pub const POSITION_FLOAT: u32 = 11;
+    /// Positions of the float entry point; normals and tangents follow.
+    pub const POSITION_FLOAT: u32 = 12;
 }
 
 /// Uniforms of one dispatch; mirrored in `shaders/deform.wgsl`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Params {
-    /// xyz: range of an axis in metres; w: levels of a position component.
+    /// xyz: range of an axis in metres.
     pub scale: [f32; 4],
-    /// xyz: least value of an axis in metres; w: levels of a normal component.
+    /// xyz: least value of an axis in metres.
     pub bias: [f32; 4],
-    /// xyz: metres a count of squared error; w: chord a count.
-    pub error_unit: [f32; 4],
+    /// Largest integer of a position component.
+    pub levels: f32,
+    /// Largest integer of a normal component.
+    pub normal_levels: f32,
+    /// Metres of one count of the position error.
+    pub error_unit: f32,
+    /// Chord of one count of the normal error.
+    pub chord_unit: f32,
     /// Matrices a frame.
     pub palette_len: u32,
     /// Morph weights a frame.
@@ -74,21 +80,24 @@ pub struct Params {
     pub texture_width: u32,
     /// 1: values are distances from the rest position.
     pub is_offset: u32,
-    /// [`crate::encode::NormalMode::code`].
-    pub normal_mode: u32,
     /// Which clip's ranges.
     pub slot: u32,
+    /// Chord of one count of the tangent error.
+    pub tangent_unit: f32,
 }
 
 impl Params {
     /// The part that an encoding decides.
     pub fn of_encoding(e: &Encoding) -> Self {
         Self {
-            scale: e.scale.extend(e.levels).to_array(),
-            bias: e.bias.extend(e.normal_levels).to_array(),
-            error_unit: e.error_unit.extend(e.chord_unit).to_array(),
+            scale: e.scale.extend(0.0).to_array(),
+            bias: e.bias.extend(0.0).to_array(),
+            levels: e.levels,
+            normal_levels: e.normal_levels,
+            error_unit: e.error_unit,
+            chord_unit: e.chord_unit,
             is_offset: e.is_offset.into(),
-            normal_mode: e.normals.code(),
+            tangent_unit: e.tangent_unit,
             ..Self::default()
         }
     }
@@ -98,12 +107,20 @@ impl Params {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct RowResults {
-    /// Sums of squared counts: position by axis, then the normal's chord.
-    pub squares: [u32; 4],
-    /// Bits of the largest squared position error and chord.
-    pub largest: [u32; 2],
+    /// Sum of squared counts of the position error.
+    pub position_squares: u32,
+    /// Sum of squared counts of the normal's chord.
+    pub normal_squares: u32,
+    /// Bits of the largest squared position error.
+    pub position_largest: u32,
+    /// Bits of the largest squared chord.
+    pub normal_largest: u32,
     /// Normals without a direction.
     pub degenerate: u32,
+    /// As `normal_squares`, of the tangent.
+    pub tangent_squares: u32,
+    /// As `normal_largest`, of the tangent.
+    pub tangent_largest: u32,
     /// Always 0.
     pub padding: u32,
 }

@@ -9,7 +9,7 @@ pub mod twin;
 use glam::Vec3;
 
 use crate::Result;
-use crate::encode::{Encoding, chord_degrees};
+use crate::encode::{Encoding, Layer, chord_degrees};
 use crate::plan::chunks::{Chunk, ChunkLimits};
 use crate::plan::frames::ClipPlan;
 use crate::plan::layout::Layout;
@@ -111,10 +111,8 @@ pub trait TexelBytes: Send {
 pub struct ChunkTexels {
     /// Which rows.
     pub chunk: Chunk,
-    /// Positions.
-    pub position: Box<dyn TexelBytes>,
-    /// Normals, where they have a texture of their own.
-    pub normal: Option<Box<dyn TexelBytes>>,
+    /// One a layer of the encoding.
+    pub layers: Vec<Box<dyn TexelBytes>>,
 }
 
 /// Errors measured while texels were made.
@@ -130,20 +128,23 @@ pub struct Measured {
     pub normal_max: f64,
     /// Normals without a direction.
     pub degenerate: u64,
+    /// Sum of squared chords between a tangent and its texel.
+    pub tangent_squares: f64,
+    /// Largest chord.
+    pub tangent_max: f64,
 }
 
 impl Measured {
     /// Adds one row's results.
     pub fn add_row(&mut self, row: &layout::RowResults, encoding: &Encoding) {
-        for axis in 0..3 {
-            let unit = f64::from(encoding.error_unit[axis]);
-            self.position_squares += f64::from(row.squares[axis]) * unit * unit;
-        }
-        let unit = f64::from(encoding.chord_unit);
-        self.normal_squares += f64::from(row.squares[3]) * unit * unit;
-        self.position_max = self.position_max.max(f64::from(f32::from_bits(row.largest[0])).sqrt());
-        self.normal_max = self.normal_max.max(f64::from(f32::from_bits(row.largest[1])).sqrt());
+        let squared = |unit: f32| f64::from(unit) * f64::from(unit);
+        self.position_squares += f64::from(row.position_squares) * squared(encoding.error_unit);
+        self.normal_squares += f64::from(row.normal_squares) * squared(encoding.chord_unit);
+        self.position_max = self.position_max.max(f64::from(f32::from_bits(row.position_largest)).sqrt());
+        self.normal_max = self.normal_max.max(f64::from(f32::from_bits(row.normal_largest)).sqrt());
         self.degenerate += u64::from(row.degenerate);
+        self.tangent_squares += f64::from(row.tangent_squares) * squared(encoding.tangent_unit);
+        self.tangent_max = self.tangent_max.max(f64::from(f32::from_bits(row.tangent_largest)).sqrt());
     }
 
     /// Adds another part of the same bake.
@@ -153,15 +154,17 @@ impl Measured {
         self.normal_squares += other.normal_squares;
         self.normal_max = self.normal_max.max(other.normal_max);
         self.degenerate += other.degenerate;
+        self.tangent_squares += other.tangent_squares;
+        self.tangent_max = self.tangent_max.max(other.tangent_max);
     }
 
-    /// Largest and root mean square position error over `samples` vertices and frames, metres.
-    pub fn position_error(&self, samples: u64) -> (f64, f64) {
-        (self.position_max, (self.position_squares / samples.max(1) as f64).sqrt())
-    }
-
-    /// Largest and root mean square angle, degrees.
-    pub fn normal_error(&self, samples: u64) -> (f64, f64) {
-        (chord_degrees(self.normal_max), chord_degrees((self.normal_squares / samples.max(1) as f64).sqrt()))
+    /// Largest and root mean square error of a layer over `samples` vertices and frames: metres for positions, else degrees.
+    pub fn error(&self, layer: Layer, samples: u64) -> (f64, f64) {
+        let rms = |squares: f64| (squares / samples.max(1) as f64).sqrt();
+        match layer {
+            Layer::Position => (self.position_max, rms(self.position_squares)),
+            Layer::Normal => (chord_degrees(self.normal_max), chord_degrees(rms(self.normal_squares))),
+            Layer::Tangent => (chord_degrees(self.tangent_max), chord_degrees(rms(self.tangent_squares))),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The rest pose of the output mesh: skinned like any frame, by the twin, whatever device bakes (format: "The mesh").
 
-use glam::{Vec3, Vec4Swizzles};
+use glam::Vec3;
 use rayon::prelude::*;
 
 use super::twin::{Matrix, Twin, determinant};
@@ -23,20 +23,17 @@ pub struct RestPose {
 impl RestPose {
     /// Deforms every vertex by the first frame of `frames`.
     pub fn new(mesh: &BakeMesh, frames: FrameRef<'_>) -> Self {
-        let twin = Twin::new(mesh, frames);
+        let twin = Twin::new(mesh, frames).with_tangents(true);
         let deformed: Vec<_> = (0..mesh.vertices.len()).into_par_iter().map(|v| twin.deform(v, 0)).collect();
-        let tangent = |(v, &[x, y, z, w]): (usize, &[f32; 4])| {
-            let m = twin.blend_matrix(&mesh.vertices[v], 0);
-            let t = Vec3::new(x, y, z);
-            let turned = Vec3::new(m.x.xyz().dot(t), m.y.xyz().dot(t), m.z.xyz().dot(t)).normalize_or(t);
+        let tangent = |(v, hand): (usize, &f32)| {
             // a mirrored surface has its bitangent on the other side
-            let hand = if determinant(&m) < 0.0 { -w } else { w };
-            turned.extend(hand).to_array()
+            let is_mirrored = determinant(&twin.blend_matrix(&mesh.vertices[v], 0)) < 0.0;
+            deformed[v].tangent.extend(if is_mirrored { -hand } else { *hand }).to_array()
         };
         Self {
             positions: deformed.iter().map(|d| d.position.to_array()).collect(),
             normals: deformed.iter().map(|d| d.normal.to_array()).collect(),
-            tangents: mesh.tangents.iter().enumerate().map(tangent).collect(),
+            tangents: mesh.hands.iter().enumerate().map(tangent).collect(),
         }
     }
 

@@ -12,6 +12,7 @@ pub struct Twin<'a> {
     mesh: &'a BakeMesh,
     frames: FrameRef<'a>,
     palette_rows: usize,
+    with_tangents: bool,
 }
 
 /// Rows of a blended matrix.
@@ -25,30 +26,40 @@ pub struct Matrix {
     pub z: Vec4,
 }
 
-/// Position and normal before the skin.
+/// Position, normal and tangent before the skin.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// Metres in the mesh's space.
     pub position: Vec3,
     /// Not of unit length.
     pub normal: Vec3,
+    /// Not of unit length.
+    pub tangent: Vec3,
 }
 
-/// Position and normal of a vertex in a frame.
+/// A vertex in a frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Deformed {
     /// Metres in the scene's space.
     pub position: Vec3,
     /// Unit length.
     pub normal: Vec3,
+    /// Unit length, or zero where none is known.
+    pub tangent: Vec3,
     /// There was no direction; the undeformed normal stands in.
     pub degenerate: bool,
 }
 
 impl<'a> Twin<'a> {
-    /// Frames are numbered from the first of `frames`.
+    /// Frames are numbered from the first of `frames`. Tangents are left out.
     pub fn new(mesh: &'a BakeMesh, frames: FrameRef<'a>) -> Self {
-        Self { mesh, frames, palette_rows: mesh.palette.len() * MATRIX_ROWS }
+        Self { mesh, frames, palette_rows: mesh.palette.len() * MATRIX_ROWS, with_tangents: false }
+    }
+
+    /// With or without tangents.
+    #[must_use]
+    pub fn with_tangents(self, with_tangents: bool) -> Self {
+        Self { with_tangents, ..self }
     }
 
     /// Weighted sum of the palette's matrices, four influences at a time.
@@ -66,17 +77,19 @@ impl<'a> Twin<'a> {
         m
     }
 
-    /// Position and normal before the skin.
+    /// Position, normal and tangent before the skin.
     pub fn morph_shape(&self, v: &Vertex, frame: usize) -> Shape {
         let mut position = Vec3::from(v.position);
         let mut normal = Vec3::from(v.normal);
+        let mut tangent = Vec3::from(v.tangent);
         let base = frame * self.mesh.weight_count;
         for morph in &self.mesh.morphs[v.first_morph as usize..][..v.morph_count as usize] {
             let weight = self.frames.weights[base + morph.weight as usize];
             position += Vec3::from(morph.position) * weight;
             normal += Vec3::from(morph.normal) * weight;
+            tangent += Vec3::from(morph.tangent) * weight;
         }
-        Shape { position, normal }
+        Shape { position, normal, tangent }
     }
 
     /// Where a vertex is.
@@ -107,7 +120,16 @@ impl<'a> Twin<'a> {
         let normal = if v.face_count > 0 { self.face_normal(v, frame) } else { transform_normal(&m, shape.normal) };
         let degenerate = normal == Vec3::ZERO;
         let normal = if degenerate { Vec3::from(v.normal) } else { normal };
-        Deformed { position: transform_point(&m, shape.position), normal, degenerate }
+        Deformed { position: transform_point(&m, shape.position), normal, tangent: self.tangent(v, &m, shape.tangent), degenerate }
+    }
+
+    /// Unit tangent; the undeformed one where there is no direction.
+    fn tangent(&self, v: &Vertex, m: &Matrix, t: Vec3) -> Vec3 {
+        if !self.with_tangents {
+            return Vec3::ZERO;
+        }
+        let turned = transform_tangent(m, t);
+        if turned == Vec3::ZERO { Vec3::from(v.tangent) } else { turned }
     }
 }
 
@@ -126,6 +148,15 @@ pub fn transform_normal(m: &Matrix, n: Vec3) -> Vec3 {
     let side = if m.x.xyz().dot(x) < 0.0 { -1.0 } else { 1.0 };
     let turned = Vec3::new(x.dot(n), y.dot(n), z.dot(n)) * side;
     let size = (x.dot(x) + y.dot(y) + z.dot(z)) * n.dot(n);
+    let square = turned.dot(turned);
+    if square <= NO_DIRECTION * size { Vec3::ZERO } else { turned * (1.0 / square.sqrt()) }
+}
+
+/// Unit tangent: a direction in the surface, so the matrix itself moves it; zero where there is no direction.
+pub fn transform_tangent(m: &Matrix, t: Vec3) -> Vec3 {
+    let (x, y, z) = (m.x.xyz(), m.y.xyz(), m.z.xyz());
+    let turned = Vec3::new(x.dot(t), y.dot(t), z.dot(t));
+    let size = (x.dot(x) + y.dot(y) + z.dot(z)) * t.dot(t);
     let square = turned.dot(turned);
     if square <= NO_DIRECTION * size { Vec3::ZERO } else { turned * (1.0 / square.sqrt()) }
 }

@@ -52,6 +52,13 @@ pub(super) fn read_carried(
     Ok(carried)
 }
 
+/// Number of the TEXCOORD set that a material's normal map reads.
+pub(super) fn normal_map_uv(material: &Value) -> u32 {
+    let texture = &material["normalTexture"];
+    let transformed = &texture["extensions"]["KHR_texture_transform"]["texCoord"];
+    transformed.as_u64().or_else(|| texture["texCoord"].as_u64()).and_then(|n| n.try_into().ok()).unwrap_or(0)
+}
+
 /// Whether a material, texture, sampler or image uses an extension, whose root object it may then need.
 fn refers_to(carried: &Carried, extension: &str) -> bool {
     let uses = |json: Option<&Value>| json.is_some_and(|e| e.get(extension).is_some());

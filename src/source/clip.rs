@@ -50,7 +50,7 @@ pub(super) fn read_clips(
             });
             continue;
         }
-        clips.push(Clip { name: animation.name.clone(), animation: index, channels });
+        clips.push(Clip { name: animation.name.clone(), animation: index, source: None, channels });
     }
     free_animated_matrices(&clips, tree, warnings);
     Ok(clips)

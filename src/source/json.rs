@@ -50,6 +50,7 @@ pub(super) fn parse(bytes: &[u8], warnings: &mut Warnings) -> Result<Parsed, Fau
     });
     let ignored_channels = mend(&mut document, warnings);
     let document = Value::Object(document);
+    check_indices(&document, &mut String::new())?;
     // Keeping track of the path costs as much as all the rest, so it is done only for a document that fails.
     let root = Root::deserialize(&document).or_else(|_| {
         serde_path_to_error::deserialize(&document).map_err(|e| {
@@ -58,6 +59,37 @@ pub(super) fn parse(bytes: &[u8], warnings: &mut Warnings) -> Result<Parsed, Fau
         })
     })?;
     Ok(Parsed { root, carried, ignored_channels })
+}
+
+/// The typed structure keeps indices in 32 bits and would cut a larger one: none is that large in an honest file. `pointer` is
+/// where `value` stands; the parser has bounded the depth.
+fn check_indices(value: &Value, pointer: &mut String) -> Result<(), Fault> {
+    /// Sizes, and places where any number may stand.
+    const OTHERS: [&str; 8] = ["count", "byteOffset", "byteLength", "byteStride", "min", "max", "extras", "extensions"];
+    let length = pointer.len();
+    match value {
+        Value::Number(number) if number.as_u64().is_some_and(|n| n > u32::MAX.into()) => {
+            let problem = format!("index {number} is larger than any that a glTF file holds ({})", u32::MAX);
+            return Err(Fault::new(pointer.clone(), problem, "the file is damaged; export the model again"));
+        }
+        Value::Array(list) => {
+            for (n, item) in list.iter().enumerate() {
+                pointer.push_str(&format!("/{n}"));
+                check_indices(item, pointer)?;
+                pointer.truncate(length);
+            }
+        }
+        Value::Object(map) => {
+            for (key, item) in map.iter().filter(|(key, _)| !OTHERS.contains(&key.as_str())) {
+                pointer.push('/');
+                pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                check_indices(item, pointer)?;
+                pointer.truncate(length);
+            }
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Syntax errors, with the byte offset and the usual suspects named.

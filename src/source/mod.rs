@@ -28,6 +28,7 @@ use crate::scene::{Node, Origin, Part, Primitive, Scene, Skin};
 use crate::warning::{Code, Warnings};
 use crate::{Error, Fault, Result};
 use document::{Document, missing};
+pub(crate) use nodes::decompose;
 use uri::Folder;
 
 /// What is to be read.
@@ -37,6 +38,8 @@ pub struct Settings {
     pub scene: Option<String>,
     /// Follow URIs that leave the model's folder.
     pub allow_outside: bool,
+    /// Read nodes and animations alone, of all scenes: neither meshes nor skins, materials and images.
+    pub motion_only: bool,
 }
 
 /// Reads a model.
@@ -85,17 +88,27 @@ fn read_bytes(
     let images = carried::take_array(&mut parsed.carried, "images")?;
     let doc = Document::new(parsed.root, bytes, layout.bin, folder);
     extensions::check(&doc, warnings)?;
-    let scene = nodes::choose_scene(&doc.root, settings.scene.as_deref(), warnings).map_err(Stop::Usage)?;
+    let scene = match settings.motion_only {
+        true => None,
+        false => nodes::choose_scene(&doc.root, settings.scene.as_deref(), warnings).map_err(Stop::Usage)?,
+    };
     let mut tree = nodes::read_tree(&doc.root, scene, warnings)?;
-    let skins = skin::read_skins(&doc, &tree.place, warnings)?;
     let origin = Origin {
         file: path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default(),
         sha256: Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect(),
         scene: scene.unwrap_or(0),
         files: if is_file { doc.files(path, &images) } else { Vec::new() },
     };
+    if settings.motion_only {
+        let clips = clip::read_clips(&doc, &mut tree, &parsed.ignored_channels, warnings)?;
+        return Ok(Scene { origin, nodes: tree.nodes, clips, ..Scene::default() });
+    }
+    let skins = skin::read_skins(&doc, &tree.place, warnings)?;
     let carried = carried::read_carried(&doc, parsed.carried, images, warnings)?;
-    let (primitives, parts) = read_parts(&doc, &tree, &skins, carried.materials.len(), warnings)?;
+    let (mut primitives, parts) = read_parts(&doc, &tree, &skins, carried.materials.len(), warnings)?;
+    for primitive in &mut primitives {
+        primitive.normal_map_uv = primitive.material.map_or(0, |m| carried::normal_map_uv(&carried.materials[m]));
+    }
     report_joints_outside(&parts, &skins, &tree.nodes, warnings);
     let clips = clip::read_clips(&doc, &mut tree, &parsed.ignored_channels, warnings)?;
     Ok(Scene { origin, nodes: tree.nodes, skins, primitives, parts, clips, carried })

@@ -205,7 +205,7 @@ fn mark_scene(root: &Root, scene: Option<usize>, place: &[usize], nodes: &mut [N
 }
 
 /// The translation, rotation and scale of a matrix; a shear is lost, axes without length get a rotation all the same.
-pub(super) fn decompose(matrix: DMat4) -> Trs {
+pub(crate) fn decompose(matrix: DMat4) -> Trs {
     let columns = [matrix.x_axis, matrix.y_axis, matrix.z_axis].map(|c| c.truncate());
     let mut scale = DVec3::from_array(columns.map(|c| c.length()));
     let mirrored = columns[0].cross(columns[1]).dot(columns[2]) < 0.0;

@@ -155,16 +155,14 @@ impl Vat {
     /// The unit normal of vertex `i` at frame `f`.
     pub fn normal(&self, frame: usize, vertex: usize) -> V3 {
         let (x, y) = self.address(frame, vertex);
-        if let Some(normal) = &self.normal {
-            let t = normal.image.shown(x, y);
-            return match normal.encoding.as_str() {
-                "unit-unorm" => unit([t[0] * 2.0 - 1.0, t[1] * 2.0 - 1.0, t[2] * 2.0 - 1.0]),
-                "unit-float" => unit([t[0], t[1], t[2]]),
-                other => panic!("normal encoding {other}"),
-            };
+        let normal = self.normal.as_ref().expect("a bake with normals");
+        let t = normal.image.shown(x, y);
+        match normal.encoding.as_str() {
+            "unit-unorm" => unit([t[0] * 2.0 - 1.0, t[1] * 2.0 - 1.0, t[2] * 2.0 - 1.0]),
+            "unit-float" => unit([t[0], t[1], t[2]]),
+            "alpha-octahedral" => packed(normal.image.raw(x, y)[3] as u32),
+            other => panic!("normal encoding {other}"),
         }
-        let packed = self.position.image.raw(x, y)[3] as u32;
-        octahedral(f64::from(packed & 255) / 255.0 * 2.0 - 1.0, f64::from(packed >> 8) / 255.0 * 2.0 - 1.0)
     }
 
     /// Every position of one frame.
@@ -367,6 +365,11 @@ pub fn vector(json: &Value) -> Result<V3, String> {
 fn unit(v: V3) -> V3 {
     let length = v.iter().map(|c| c * c).sum::<f64>().sqrt();
     v.map(|c| c / length)
+}
+
+/// Two bytes of an alpha, low byte x, to a unit vector.
+fn packed(alpha: u32) -> V3 {
+    octahedral(f64::from(alpha & 255) / 255.0 * 2.0 - 1.0, f64::from(alpha >> 8) / 255.0 * 2.0 - 1.0)
 }
 
 /// Octahedral components -1..1 to a unit vector (Cigolle et al. 2014).

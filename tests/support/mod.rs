@@ -7,6 +7,7 @@
 //! | `bake` | bakes a document into a temporary folder and decodes what was written |
 //! | `decode`, `texture`, `glb` | the decoder, written from the format's page alone; it shares no code with the encoder |
 //! | `oracle` | the given models and where their vertices must be |
+//! | `playback` | runs a playback shader on the software adapter |
 //! | `validate` | Khronos's validator and a JSON Schema validator, both run by Node |
 
 // Every test binary compiles this module and uses a part of it.
@@ -18,6 +19,7 @@ pub mod fixture;
 pub mod glb;
 pub mod models;
 pub mod oracle;
+pub mod playback;
 pub mod texture;
 pub mod validate;
 

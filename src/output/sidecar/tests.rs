@@ -60,6 +60,8 @@ fn sample() -> Sidecar {
             stepped: false,
             bounds: unit_box,
             largest_displacement: 38.2,
+            source: None,
+            root_motion: None,
         }],
         bounds: unit_box,
         warnings: vec![],
@@ -85,6 +87,19 @@ fn reads_back_to_the_same_bits() {
     let warning = Warning { code: Code::ZeroWeights, level: Level::Warning, count: 2, message: "a \"b\"\n".into() };
     sidecar.warnings.push(warning);
     assert_eq!(read(text(&sidecar).as_bytes()).unwrap(), sidecar);
+}
+
+#[test]
+fn what_a_clip_may_have_besides_reads_back() {
+    let mut sidecar = sample();
+    let plain = text(&sidecar);
+    assert!(!plain.contains("root_motion"));
+    sidecar.clips[0].source = Some(ClipSource { file: "walk.glb".into(), sha256: "22ff".into() });
+    sidecar.clips[0].root_motion =
+        Some(RootMotion { node: 3, node_name: None, translation: vec![[0.0; 3], [0.1, 0.0, -2.5]], yaw: vec![0.0, 7.1] });
+    let whole = text(&sidecar);
+    assert!(whole.contains("\"yaw\": [0.0, 7.1]"), "{whole}");
+    assert_eq!(read(whole.as_bytes()).unwrap(), sidecar);
 }
 
 #[test]
