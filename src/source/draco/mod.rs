@@ -13,6 +13,8 @@ mod octahedron;
 mod prediction;
 mod primitive;
 mod sequence;
+#[cfg(test)]
+mod tests;
 
 pub(super) use primitive::Geometry;
 
