@@ -6,45 +6,11 @@ use std::rc::Rc;
 use super::bitstream::Bytes;
 use super::corners::{Corners, NONE};
 use super::entropy::{read_symbols, signed};
+use super::kind::Kind;
 use super::octahedron::Octahedron;
 use super::prediction::{Surroundings, undo, undo_normals};
 use super::sequence::{Sequence, walk_by_degree, walk_depth_first};
 use super::{Reserve, Result};
-
-/// Type of a component.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    I8,
-    U8,
-    I16,
-    U16,
-    I32,
-    U32,
-    I64,
-    U64,
-    F32,
-    F64,
-    Bool,
-}
-
-impl Kind {
-    fn new(number: u8) -> Result<Self> {
-        use Kind::*;
-        let all = [I8, U8, I16, U16, I32, U32, I64, U64, F32, F64, Bool];
-        let kind = usize::from(number).checked_sub(1).and_then(|i| all.get(i).copied());
-        kind.ok_or_else(|| format!("the data type of an attribute is number {number}, wanted 1 to 11"))
-    }
-
-    /// In bytes.
-    pub(super) fn size(self) -> usize {
-        match self {
-            Self::I8 | Self::U8 | Self::Bool => 1,
-            Self::I16 | Self::U16 => 2,
-            Self::I32 | Self::U32 | Self::F32 => 4,
-            Self::I64 | Self::U64 | Self::F64 => 8,
-        }
-    }
-}
 
 /// A decoded attribute.
 #[derive(Debug)]

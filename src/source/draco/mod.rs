@@ -6,9 +6,11 @@
 
 mod attributes;
 mod bitstream;
+mod builder;
 mod corners;
 mod edgebreaker;
 mod entropy;
+mod kind;
 mod octahedron;
 mod prediction;
 mod primitive;

@@ -10,7 +10,8 @@ use super::super::accessor;
 use super::super::document::Document;
 use super::super::elements::Elements;
 use super::super::extensions::DRACO;
-use super::attributes::{Attribute, Kind};
+use super::attributes::Attribute;
+use super::kind::Kind;
 use super::{Decoded, Expected, decode};
 use crate::Fault;
 use crate::scene::Component;
@@ -151,18 +152,4 @@ fn convert(attribute: &Attribute, component: Component) -> Result<Vec<u8>, Strin
         }
     }
     Ok(bytes)
-}
-
-impl Kind {
-    fn same_as(self, component: Component) -> bool {
-        let same = match component {
-            Component::I8 => Self::I8,
-            Component::U8 => Self::U8,
-            Component::I16 => Self::I16,
-            Component::U16 => Self::U16,
-            Component::U32 => Self::U32,
-            Component::F32 => Self::F32,
-        };
-        self == same
-    }
 }
