@@ -11,7 +11,7 @@ use support::decode::{Part, V3, Vat};
 use support::oracle::{self, Clip, Model, Oracle, Primitive};
 use support::{Baked, bake};
 use vatbake::options::{DeviceChoice, Format, Position};
-use vatbake::{Error, Input, Options};
+use vatbake::{Input, Options};
 
 /// Share of the model's size (diagonal of the oracle's box) that may be lost besides half a quantisation step.
 const TOLERANCE: f64 = 1e-5;
@@ -81,13 +81,6 @@ fn bake_model(model: &Model, options: Options) -> Result<Baked, Failed> {
 }
 
 fn check_model(model: &Model) -> Result<(), Failed> {
-    if let Some(extension) = model.refused() {
-        return match bake::bake(Input::File(model.file.clone()), options()) {
-            Ok(_) => Err("bakes now: take it off the list of refused models".into()),
-            Err(error @ Error::Model { .. }) if error.to_string().contains(extension) => Ok(()),
-            Err(error) => Err(format!("refused for another reason than {extension}: {error}").into()),
-        };
-    }
     let (baked, expected) = (bake_model(model, options())?, oracle::load(model));
     compare(model, &baked, &expected, &as_written)?;
     // Where neighbouring kept frames differ visibly, exchanging them must be noticed: else the comparison sees nothing.

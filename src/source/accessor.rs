@@ -47,6 +47,29 @@ pub(super) fn count(doc: &Document<'_>, index: usize) -> Option<u64> {
 
 /// Reads an accessor. `at` names who refers to it.
 pub(super) fn read<'a>(doc: &'a Document<'_>, index: usize, at: &str, warnings: &mut Warnings) -> Result<Elements<'a>, Fault> {
+    let (accessor, shape, mut elements) = outline(doc, index, at)?;
+    elements.bytes = gather_base(doc, accessor, shape, elements.count, &elements.pointer, warnings)?;
+    elements.bytes = substitute(doc, accessor, shape, elements.count, elements.bytes, &elements.pointer, warnings)?;
+    Ok(elements)
+}
+
+/// Reads an accessor whose elements come from elsewhere than its buffer view: `decode` has its type and count, and yields the bytes.
+pub(super) fn read_decoded<'a>(
+    doc: &'a Document<'_>,
+    index: usize,
+    at: &str,
+    decode: &dyn Fn(&Elements<'_>) -> Result<Vec<u8>, Fault>,
+    warnings: &mut Warnings,
+) -> Result<Elements<'a>, Fault> {
+    let (accessor, shape, mut elements) = outline(doc, index, at)?;
+    reserve(doc, shape, elements.count, &elements.pointer)?;
+    elements.bytes = Cow::Owned(decode(&elements)?);
+    elements.bytes = substitute(doc, accessor, shape, elements.count, elements.bytes, &elements.pointer, warnings)?;
+    Ok(elements)
+}
+
+/// An accessor, the shape of its elements, and these without their bytes.
+fn outline<'a>(doc: &'a Document<'_>, index: usize, at: &str) -> Result<(&'a Accessor, Shape, Elements<'a>), Fault> {
     let Some(accessor) = doc.root.accessors.get(index) else {
         return Err(missing(at, "accessor", index, doc.root.accessors.len()));
     };
@@ -62,9 +85,13 @@ pub(super) fn read<'a>(doc: &'a Document<'_>, index: usize, at: &str, warnings: 
     }
     let components = shape.columns * shape.rows;
     let count = usize::try_from(accessor.count.0).map_err(|_| Fault::new(&pointer, "`count` is too large", DAMAGED))?;
-    let bytes = gather_base(doc, accessor, shape, count, &pointer, warnings)?;
-    let bytes = substitute(doc, accessor, shape, count, bytes, &pointer, warnings)?;
-    Ok(Elements { pointer, component, normalized: accessor.normalized, components, kind, count, bytes })
+    let bytes = Cow::Borrowed([].as_slice());
+    Ok((accessor, shape, Elements { pointer, component, normalized: accessor.normalized, components, kind, count, bytes }))
+}
+
+/// Decoded data is at most four bytes a component.
+fn reserve(doc: &Document<'_>, shape: Shape, count: usize, pointer: &str) -> Result<(), Fault> {
+    doc.reserve(count as u64, (shape.columns * shape.rows * 4) as u64, pointer)
 }
 
 /// The elements without sparse substitution: zeros where there is no buffer view.
@@ -76,10 +103,8 @@ fn gather_base<'a>(
     pointer: &str,
     warnings: &mut Warnings,
 ) -> Result<Cow<'a, [u8]>, Fault> {
-    // Decoded data is at most four bytes a component.
-    let reserve = || doc.reserve(count as u64, (shape.columns * shape.rows * 4) as u64, pointer);
     let Some(view) = accessor.buffer_view else {
-        reserve()?;
+        reserve(doc, shape, count, pointer)?;
         return Ok(Cow::Owned(vec![0; count * shape.packed()]));
     };
     let bytes = doc.view(view.value(), pointer)?;
@@ -92,7 +117,7 @@ fn gather_base<'a>(
         });
     }
     let elements = gather(bytes, offset, stride, shape, count, pointer)?;
-    reserve()?;
+    reserve(doc, shape, count, pointer)?;
     Ok(elements)
 }
 

@@ -5,11 +5,11 @@ use super::document::Document;
 use crate::Fault;
 use crate::warning::{Code, Warnings};
 
-/// Draco: geometry in a format of its own.
+/// Draco: meshes in a format of their own.
 pub(super) const DRACO: &str = "KHR_draco_mesh_compression";
 
 /// Read here.
-const READ: [&str; 3] = ["KHR_mesh_quantization", "EXT_meshopt_compression", "KHR_meshopt_compression"];
+const READ: [&str; 4] = [DRACO, "KHR_mesh_quantization", "EXT_meshopt_compression", "KHR_meshopt_compression"];
 
 /// Beginnings of names that concern materials, textures, lights and metadata: carried or without effect on vertices.
 const APPEARANCE: [&str; 13] = [
@@ -58,9 +58,6 @@ const ASIDE: [&str; 22] = [
 pub(super) fn check(doc: &Document<'_>, warnings: &mut Warnings) -> Result<(), Fault> {
     for (i, name) in doc.root.extensions_required.iter().enumerate() {
         let pointer = || format!("/extensionsRequired/{i}");
-        if name == DRACO {
-            return Err(draco_fault(&pointer()));
-        }
         if compression::EXTENSIONS.contains(&name.as_str()) && !cfg!(feature = "meshopt") {
             let problem = format!("the file requires {name}, and this program was built without the feature `meshopt`");
             return Err(Fault::new(pointer(), problem, compression::REMEDY));
@@ -72,7 +69,7 @@ pub(super) fn check(doc: &Document<'_>, warnings: &mut Warnings) -> Result<(), F
         }
     }
     let mut aside: Vec<&str> = doc.root.extensions_used.iter().chain(&doc.root.extensions_required).map(String::as_str).collect();
-    aside.retain(|name| !READ.contains(name) && !concerns_appearance(name) && *name != DRACO);
+    aside.retain(|name| !READ.contains(name) && !concerns_appearance(name));
     aside.sort_unstable();
     aside.dedup();
     warnings.add(Code::ExtensionIgnored, aside.len() as u64, || {
@@ -83,10 +80,4 @@ pub(super) fn check(doc: &Document<'_>, warnings: &mut Warnings) -> Result<(), F
 
 fn concerns_appearance(name: &str) -> bool {
     APPEARANCE.iter().any(|beginning| name.starts_with(beginning))
-}
-
-/// Draco data without a plain copy.
-pub(super) fn draco_fault(pointer: &str) -> Fault {
-    let problem = format!("the geometry is compressed by {DRACO}, which is not supported");
-    Fault::new(pointer, problem, "decode it first, for example with `npx @gltf-transform/cli copy in.glb out.glb`")
 }

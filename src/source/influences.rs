@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use gltf::json::accessor::Type;
 
-use super::accessor;
-use super::document::Document;
+use super::draco::Geometry;
 use super::elements::Elements;
 use super::facts::WeightFacts;
 use crate::Fault;
@@ -37,7 +36,7 @@ struct Repairs {
 
 /// Reads the influences of a primitive whose skin has `joint_count` joints. `at` points at the primitive's attributes.
 pub(super) fn read_influences(
-    doc: &Document<'_>,
+    geometry: &Geometry<'_, '_>,
     joints: &Sets,
     weights: &Sets,
     vertices: usize,
@@ -54,7 +53,7 @@ pub(super) fn read_influences(
     let mut sets = Vec::new();
     for (n, &joint_accessor) in joints {
         let Some(&weight_accessor) = weights.get(n) else { continue };
-        sets.push(read_set(doc, *n, joint_accessor, weight_accessor, vertices, at, warnings)?);
+        sets.push(read_set(geometry, *n, joint_accessor, weight_accessor, vertices, at, warnings)?);
     }
     let mut influences = Influences { sets: sets.len(), ..Influences::default() };
     if sets.is_empty() {
@@ -73,7 +72,7 @@ pub(super) fn read_influences(
 }
 
 fn read_set(
-    doc: &Document<'_>,
+    geometry: &Geometry<'_, '_>,
     n: u32,
     joints: usize,
     weights: usize,
@@ -82,10 +81,10 @@ fn read_set(
     warnings: &mut Warnings,
 ) -> Result<Set, Fault> {
     let joints_at = format!("{at}/JOINTS_{n}");
-    let joints = accessor::read(doc, joints, &joints_at, warnings)?;
+    let joints = geometry.read(joints, &joints_at, warnings)?;
     check(&joints, &[Component::U8, Component::U16], "U8 or U16", vertices, &joints_at)?;
     let weights_at = format!("{at}/WEIGHTS_{n}");
-    let mut weights = accessor::read(doc, weights, &weights_at, warnings)?;
+    let mut weights = geometry.read(weights, &weights_at, warnings)?;
     check(&weights, &[Component::F32, Component::U8, Component::U16], "F32, or normalized U8 or U16", vertices, &weights_at)?;
     if weights.component != Component::F32 && !weights.normalized {
         weights.normalized = true;

@@ -1,14 +1,15 @@
 //! Mesh primitives: attributes, morph targets and triangles, each decoded once.
 
 use gltf::json::accessor::Type;
-use gltf::json::mesh::{Mode, Primitive as Json, Semantic};
+use gltf::json::mesh::{Mode, Semantic};
 use gltf::json::validation::Checked;
 
 use super::accessor;
 use super::document::{Document, missing};
+use super::draco::Geometry;
 use super::elements::Elements;
 use super::influences::{self, Sets};
-use super::{extensions, topology};
+use super::topology;
 use crate::Fault;
 use crate::scene::{Attribute, AttributeKind, Component, Primitive, Target};
 use crate::warning::{Code, Warnings};
@@ -95,10 +96,10 @@ pub(super) fn read_primitive(
         return skip("holds points or lines");
     }
     let Some(positions) = json.attributes.get(&Checked::Valid(Semantic::Positions)) else { return skip("has no POSITION") };
-    check_draco(doc, json, &pointer)?;
+    let geometry = Geometry::open(doc, json, &pointer)?;
 
     let at = format!("{pointer}/attributes");
-    let mut reader = Reader { doc, vertices: None, warnings };
+    let mut reader = Reader { doc, geometry: &geometry, vertices: None, warnings };
     let positions = reader.read(positions.value(), &POSITION, &format!("{at}/POSITION"))?.vectors::<3>()?;
     let vertices = positions.len();
     let mut primitive = Primitive { mesh: place.mesh, primitive: place.primitive, positions, ..Primitive::default() };
@@ -136,7 +137,7 @@ pub(super) fn read_primitive(
     }
     primitive.attributes.sort_by_key(|a| attribute_order(&a.semantic));
     if let Some(joint_count) = joint_count {
-        primitive.influences = influences::read_influences(doc, &joints, &weights, vertices, joint_count, &at, reader.warnings)?;
+        primitive.influences = influences::read_influences(&geometry, &joints, &weights, vertices, joint_count, &at, reader.warnings)?;
     } else {
         reader.warnings.add(Code::SkinWithoutInfluences, u64::from(!joints.is_empty()), || {
             format!("{{count}} parts have either a skin or JOINTS and WEIGHTS but not both (first: {pointer}); they follow their node")
@@ -145,9 +146,10 @@ pub(super) fn read_primitive(
     for (t, target) in json.targets.iter().flatten().enumerate() {
         primitive.targets.push(reader.read_target(target, &format!("{pointer}/targets/{t}"))?);
     }
-    let indices = match json.indices {
-        Some(accessor) => Some(reader.read_indices(accessor.value(), vertices, &format!("{pointer}/indices"))?),
-        None => None,
+    let (mode, indices) = match (geometry.triangles(), json.indices) {
+        (Some(triangles), _) => (Mode::Triangles, Some(triangles.as_flattened().to_vec())),
+        (None, Some(accessor)) => (mode, Some(reader.read_indices(accessor.value(), vertices, &format!("{pointer}/indices"))?)),
+        (None, None) => (mode, None),
     };
     let corners = indices.as_ref().map_or(vertices, Vec::len);
     let (triangles, left) = topology::triangles(mode, indices.as_deref(), vertices);
@@ -166,18 +168,6 @@ pub(super) fn read_primitive(
     Ok(Some(primitive))
 }
 
-/// A primitive whose only data is Draco's cannot be read; one with a plain copy can.
-fn check_draco(doc: &Document<'_>, json: &Json, pointer: &str) -> Result<(), Fault> {
-    if !json.extensions.as_ref().is_some_and(|e| e.others.contains_key(extensions::DRACO)) {
-        return Ok(());
-    }
-    let bare = |index: usize| doc.root.accessors.get(index).is_some_and(|a| a.buffer_view.is_none() && a.sparse.is_none());
-    if json.attributes.values().chain(&json.indices).any(|a| bare(a.value())) {
-        return Err(extensions::draco_fault(&format!("{pointer}/extensions/{}", extensions::DRACO)));
-    }
-    Ok(())
-}
-
 /// TEXCOORD_n, COLOR_n, then custom names; each by number or name.
 fn attribute_order(semantic: &str) -> (u8, u32, String) {
     let number = |prefix: &str| semantic.strip_prefix(prefix).and_then(|n| n.parse::<u32>().ok());
@@ -191,6 +181,7 @@ fn attribute_order(semantic: &str) -> (u8, u32, String) {
 /// Reads attributes of one primitive, all with one number of vertices.
 struct Reader<'d, 'b, 'w> {
     doc: &'d Document<'b>,
+    geometry: &'d Geometry<'d, 'b>,
     vertices: Option<usize>,
     warnings: &'w mut Warnings,
 }
@@ -220,7 +211,7 @@ impl<'d> Reader<'d, '_, '_> {
             let problem = format!("{found} elements, POSITION has {wanted}");
             return Err(Fault::new(at, problem, "all attributes of a primitive have one count; export the model again"));
         }
-        let elements = accessor::read(self.doc, index, at, self.warnings)?;
+        let elements = self.geometry.read(index, at, self.warnings)?;
         self.vertices = Some(elements.count);
         Ok(elements)
     }

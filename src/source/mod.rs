@@ -6,6 +6,7 @@ mod clip;
 mod compression;
 mod container;
 mod document;
+mod draco;
 mod elements;
 mod extensions;
 mod facts;

@@ -9,10 +9,6 @@ use serde_json::Value;
 
 use super::decode::V3;
 
-/// Models whose required extension is not supported yet, with that extension. A listed model that bakes fails its test.
-pub const REFUSED: &[(&str, &str)] =
-    &[("RiggedSimple-Draco", "KHR_draco_mesh_compression"), ("Quaternius-AstronautFrog-Draco", "KHR_draco_mesh_compression")];
-
 /// A model of the inventory.
 #[derive(Debug, Clone)]
 pub struct Model {
@@ -24,13 +20,6 @@ pub struct Model {
     pub oracle: PathBuf,
     /// Some primitive has no NORMAL, so the bake may hold more vertices than the file.
     pub unshared: bool,
-}
-
-impl Model {
-    /// The extension for which the model is refused.
-    pub fn refused(&self) -> Option<&'static str> {
-        REFUSED.iter().find(|(name, _)| self.name == *name).map(|(_, extension)| *extension)
-    }
 }
 
 /// Expected positions of one model.
