@@ -34,7 +34,8 @@ struct Repairs {
     junk: u64,
 }
 
-/// Reads the influences of a primitive whose skin has `joint_count` joints. `at` points at the primitive's attributes.
+/// Reads the influences of a primitive whose skin has `joint_count` joints, and what its weights are like. `at` points at the
+/// primitive's attributes.
 pub(super) fn read_influences(
     geometry: &Geometry<'_, '_>,
     joints: &Sets,
@@ -43,7 +44,7 @@ pub(super) fn read_influences(
     joint_count: usize,
     at: &str,
     warnings: &mut Warnings,
-) -> Result<Influences, Fault> {
+) -> Result<(Influences, WeightFacts), Fault> {
     for (set, has, lacks) in [(joints, "JOINTS", "WEIGHTS"), (weights, "WEIGHTS", "JOINTS")] {
         let other = if has == "JOINTS" { weights } else { joints };
         if let Some(n) = set.keys().find(|n| !other.contains_key(n)) {
@@ -57,7 +58,7 @@ pub(super) fn read_influences(
     }
     let mut influences = Influences { sets: sets.len(), ..Influences::default() };
     if sets.is_empty() {
-        return Ok(influences);
+        return Ok((influences, WeightFacts::default()));
     }
     influences.joints.reserve(vertices * sets.len());
     influences.weights.reserve(vertices * sets.len());
@@ -66,9 +67,8 @@ pub(super) fn read_influences(
     for vertex in 0..vertices {
         push_vertex(&sets, vertex, joint_count, at, &mut repairs, &mut influences)?;
     }
-    doc.seen.borrow_mut().merge(repairs.weights);
     report(&repairs, at, warnings);
-    Ok(influences)
+    Ok((influences, repairs.weights))
 }
 
 fn read_set(

@@ -137,7 +137,9 @@ pub(super) fn read_primitive(
     }
     primitive.attributes.sort_by_key(|a| attribute_order(&a.semantic));
     if let Some(joint_count) = joint_count {
-        primitive.influences = influences::read_influences(&geometry, &joints, &weights, vertices, joint_count, &at, reader.warnings)?;
+        let (influences, facts) = influences::read_influences(&geometry, &joints, &weights, vertices, joint_count, &at, reader.warnings)?;
+        primitive.influences = influences;
+        doc.seen.borrow_mut().merge(facts);
     } else {
         reader.warnings.add(Code::SkinWithoutInfluences, u64::from(!joints.is_empty()), || {
             format!("{{count}} parts have either a skin or JOINTS and WEIGHTS but not both (first: {pointer}); they follow their node")
