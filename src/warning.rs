@@ -99,7 +99,7 @@ codes! {
     /// A clip in which no vertex moves.
     NothingMoves = "nothing-moves", Warning;
     /// A clip drifts far from where it starts.
-    RootDrift = "root-drift", Note;
+    RootDrift = "root-drift", Warning;
     /// A clip's pose cycle lacked its closing pose, which was added.
     CycleClosed = "cycle-closed", Note;
     /// An existing second UV set that no material reads was replaced by the lookup.

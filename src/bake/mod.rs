@@ -49,11 +49,26 @@ pub fn bake(request: &Request, progress: &mut dyn Progress) -> Result<Report> {
     let mut scene = source::read(&request.input, &settings, &mut warnings)?;
     attach_clips(&mut scene, &options.animations, options.allow_outside, &mut warnings)?;
     merge_clips(&mut scene, &options.merges)?;
+    run(&scene, request, warnings, clock, progress)
+}
 
+/// Bakes a model that has been read, with what was said of it by then. Clips of other files and merges are the caller's.
+///
+/// # Errors
+/// As [`bake`].
+#[cfg(feature = "cli")]
+pub(crate) fn bake_scene(scene: &Scene, request: &Request, warnings: Warnings, progress: &mut dyn Progress) -> Result<Report> {
+    check_options(&request.options)?;
+    run(scene, request, warnings, Clock::new(), progress)
+}
+
+/// All steps after reading.
+fn run(scene: &Scene, request: &Request, mut warnings: Warnings, mut clock: Clock, progress: &mut dyn Progress) -> Result<Report> {
+    let options = &request.options;
     clock.begin(Step::Plan, progress, 0);
-    let planned = Planned::new(&scene, options, &mut warnings)?;
+    let planned = Planned::new(scene, options, &mut warnings)?;
     let poses = PoseSource::new(&planned.poser, &planned.clips, options.memory / 4);
-    warnings.add(Code::MirroringAnimated, count_animated_mirroring(&scene, &planned.mesh, &poses, planned.layout.frame_count), || {
+    warnings.add(Code::MirroringAnimated, count_animated_mirroring(scene, &planned.mesh, &poses, planned.layout.frame_count), || {
         "{count} rigid part(s) turn inside out during a clip (a negative scale comes or goes); one index buffer cannot follow: draw them two-sided".into()
     });
 
@@ -93,12 +108,12 @@ pub fn bake(request: &Request, progress: &mut dyn Progress) -> Result<Report> {
 
     clock.begin(Step::Write, progress, 0);
     let outcome = Outcome { ranges: &ranges, all: &all, measured: &measured, textures: &textures, written: &written, encoding: &encoding };
-    let mesh = write_glb(&scene, &planned, options, &name, set.as_mut(), &mut warnings)?;
+    let mesh = write_glb(scene, &planned, options, &name, set.as_mut(), &mut warnings)?;
     refuse_warnings(options, &warnings)?;
     let mut files = Vec::new();
     if let Some(mut set) = set {
         let sidecar_name = format!("{name}.vat.json");
-        let sidecar = describe::sidecar(&scene, &planned, options, &outcome, &mesh, &name, &warnings);
+        let sidecar = describe::sidecar(scene, &planned, options, &outcome, &mesh, &name, &warnings);
         let mut file = set.file(&sidecar_name)?;
         let path = file.path().to_path_buf();
         sidecar::write(&sidecar, &mut file, &path)?;
@@ -109,7 +124,7 @@ pub fn bake(request: &Request, progress: &mut dyn Progress) -> Result<Report> {
         files = set.commit(&sidecar_name)?;
     }
     let timings = clock.end();
-    Ok(describe::report(&scene, &planned, &outcome, &mesh, name, backend.device(), files, &warnings, timings))
+    Ok(describe::report(scene, &planned, &outcome, &mesh, name, backend.device(), files, &warnings, timings))
 }
 
 /// Everything that is known before the first vertex is moved.

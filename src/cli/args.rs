@@ -63,7 +63,7 @@ pub struct BakeArgs {
     pub batch: Option<PathBuf>,
     /// Bake the clips of these files too, on the nodes of the same names, after the model's own
     ///
-    /// For one skeleton and a folder of motions; the files need no mesh. Nodes are matched by name, else by their path from the root;
+    /// For one skeleton and a folder of motions; the files need no mesh. To be given after the models. Nodes are matched by name, else by their path from the root;
     /// differences between the skeletons are warnings. A clip without a name, or with one that occurs twice, is named after its file.
     #[arg(short, long, value_name = "FILE", num_args = 1.., hide_short_help = true, help_heading = "Common")]
     pub animations: Vec<PathBuf>,

@@ -1,4 +1,4 @@
-//! `vatbake inspect`: what is in a model, what a bake would cost, what looks wrong.
+//! `vatbake inspect`: what is in a model, what a bake would cost, what is worth knowing, what looks wrong.
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,7 @@ use super::show::{Paint, bytes, indent, many, measure, print, say, table, thousa
 use super::space::Space;
 use super::summary::{error_line, finding};
 use super::survey::{ClipSurvey, Survey, survey_scene};
+use crate::bake::bake_scene;
 use crate::options::{DEFAULT_FPS, DeviceChoice, Options, Request};
 use crate::warning::{Level, Warnings};
 use crate::{Error, Result, source};
@@ -62,11 +63,11 @@ fn inspect(request: &Request) -> Result<Survey> {
     let settings =
         source::Settings { scene: request.options.scene.clone(), allow_outside: request.options.allow_outside, ..Default::default() };
     let mut warnings = Warnings::default();
-    let scene = source::read(&request.input, &settings, &mut warnings)?;
+    let (scene, facts) = source::read_with_facts(&request.input, &settings, &mut warnings)?;
     let mut bar = Bar::new(request.input.stem(), false);
-    match crate::bake(request, &mut bar) {
+    match bake_scene(&scene, request, warnings.clone(), &mut bar) {
         Err(Error::Interrupted) => Err(Error::Interrupted),
-        bake => Ok(survey_scene(&scene, bake, warnings.list())),
+        bake => Ok(survey_scene(&scene, &facts, bake, warnings.list())),
     }
 }
 
@@ -78,6 +79,10 @@ fn describe(survey: &Survey, path: &Path, paint: Paint) -> String {
         text += &format!("\n  {}\n{}", paint.bold("clips"), indent(&clips_table(&survey.clips), 4));
     }
     text += &format!("\n  {}\n    {}", paint.bold(&format!("a bake at {DEFAULT_FPS} fps")), cost_line(survey));
+    if !survey.facts.is_empty() {
+        let facts = survey.facts.iter().map(|fact| fact.text.as_str()).collect::<Vec<_>>().join("\n");
+        text += &format!("\n  {}\n{}", paint.bold("worth knowing"), indent(&facts, 4));
+    }
     let of = |level| survey.warnings.iter().filter(move |w| w.level == level).collect::<Vec<_>>();
     for (title, found) in [("looks wrong", of(Level::Warning)), ("notes", of(Level::Note))] {
         if !found.is_empty() {
@@ -93,7 +98,7 @@ fn counts(survey: &Survey) -> Vec<Vec<String>> {
     let list = |names: &[String]| if names.is_empty() { "none".into() } else { names.join(", ") };
     let joints = survey.skins.iter().map(|s| s.joints).sum();
     let mut rows = vec![
-        ("scene", format!("{}, {} of {}", survey.scene, survey.nodes_in_scene, many(survey.nodes, "node", "nodes"))),
+        ("scene", format!("{}, {} of {}", scene_label(survey, survey.scene), survey.nodes_in_scene, many(survey.nodes, "node", "nodes"))),
         (
             "meshes",
             format!(
@@ -122,6 +127,10 @@ fn counts(survey: &Survey) -> Vec<Vec<String>> {
             ),
         ),
     ];
+    if survey.scenes.len() > 1 {
+        let scenes = (0..survey.scenes.len()).map(|scene| scene_label(survey, scene)).collect::<Vec<_>>().join(", ");
+        rows.insert(1, ("scenes", scenes));
+    }
     if let Some(share) = survey.first_four_share {
         rows.push(("", format!("the first four influences hold over 95 % of the weight in {:.1} % of the vertices", 100.0 * share)));
     }
@@ -135,6 +144,14 @@ fn counts(survey: &Survey) -> Vec<Vec<String>> {
         rows.extend(space_rows(space));
     }
     rows.into_iter().map(|(name, value)| vec![name.into(), value]).collect()
+}
+
+/// Number and name, as `--scene` takes them.
+fn scene_label(survey: &Survey, scene: usize) -> String {
+    match survey.scenes.get(scene).and_then(Option::as_deref) {
+        Some(name) => format!("{scene} ({name})"),
+        None => scene.to_string(),
+    }
 }
 
 fn space_rows(space: &Space) -> Vec<(&'static str, String)> {

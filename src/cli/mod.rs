@@ -6,6 +6,7 @@ pub mod batch;
 pub mod config;
 pub mod devices;
 pub mod exit;
+pub mod facts;
 pub mod input;
 pub mod inspect;
 pub mod json;

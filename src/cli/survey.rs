@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::facts::{Fact, find_facts};
 use super::space::{Space, guess_space, rest_box};
 use crate::plan::frames::{clip_names, source_rate};
 use crate::report::{ClipReport, Report};
 use crate::scene::{Clip, Interpolation, Primitive, Scene};
+use crate::source::Facts;
 use crate::warning::Warning;
 
 /// Share of a vertex's weight that its first four influences must hold to be counted.
@@ -22,6 +24,8 @@ pub struct Survey {
     pub sha256: String,
     /// Scene that was looked at.
     pub scene: usize,
+    /// Names of all scenes.
+    pub scenes: Vec<Option<String>>,
     /// Nodes of the file.
     pub nodes: usize,
     /// Nodes of the scene.
@@ -62,6 +66,8 @@ pub struct Survey {
     pub bake_error: Option<String>,
     /// Boxes and guesses; absent where nothing is shown.
     pub space: Option<Space>,
+    /// What is no fault but good to know, see [`find_facts`].
+    pub facts: Vec<Fact>,
     /// Everything worth saying.
     pub warnings: Vec<Warning>,
 }
@@ -116,7 +122,7 @@ pub struct Cost {
 }
 
 /// Puts together what reading and a dry run gave.
-pub fn survey_scene(scene: &Scene, bake: crate::Result<Report>, warnings: Vec<Warning>) -> Survey {
+pub fn survey_scene(scene: &Scene, facts: &Facts, bake: crate::Result<Report>, warnings: Vec<Warning>) -> Survey {
     let shown = || scene.parts.iter().filter_map(|part| scene.primitives.get(part.primitive));
     let mut meshes = BTreeMap::new();
     for primitive in shown() {
@@ -134,6 +140,7 @@ pub fn survey_scene(scene: &Scene, bake: crate::Result<Report>, warnings: Vec<Wa
         source: scene.origin.file.clone(),
         sha256: scene.origin.sha256.clone(),
         scene: scene.origin.scene,
+        scenes: facts.scenes.clone(),
         nodes: scene.nodes.len(),
         nodes_in_scene: scene.nodes.iter().filter(|n| n.in_scene).count(),
         meshes: meshes.len(),
@@ -152,6 +159,7 @@ pub fn survey_scene(scene: &Scene, bake: crate::Result<Report>, warnings: Vec<Wa
         extensions_required: scene.carried.extensions_required.clone(),
         clips: scene.clips.iter().zip(clip_names(scene)).map(|(clip, name)| survey_clip(clip, name)).collect(),
         space: rest_box(scene).ok().map(|rest| guess_space(rest, bake.as_ref().map(|report| report.bounds))),
+        facts: find_facts(scene, facts),
         warnings: warnings.or_else(|| bake.as_ref().map(|report| report.warnings.clone())).unwrap_or_default(),
         bake: bake.map(cost_of),
         bake_error,
@@ -262,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_failed_dry_run_keeps_the_counts() {
-        let survey = survey_scene(&Scene::default(), Err(crate::Error::Bake("too large".into())), Vec::new());
+        let survey = survey_scene(&Scene::default(), &Facts::default(), Err(crate::Error::Bake("too large".into())), Vec::new());
         assert_eq!((survey.bake.is_none(), survey.bake_error.as_deref()), (true, Some("too large")));
     }
 }

@@ -10,6 +10,7 @@ use gltf::json::Root;
 use gltf::json::buffer::View;
 
 use super::compression;
+use super::facts::Seen;
 use super::uri::{self, Folder, Target};
 use crate::Fault;
 
@@ -32,13 +33,16 @@ pub(super) struct Document<'a> {
     loaded: Cell<u64>,
     /// Bytes unfolded so far.
     unfolded: Cell<u64>,
+    /// What decoding came across that the scene no longer shows.
+    pub(super) seen: Seen,
 }
 
 impl<'a> Document<'a> {
     pub(super) fn new(root: Root, bytes: &'a [u8], bin: Option<Range<usize>>, folder: Folder) -> Self {
         let buffers = root.buffers.iter().map(|_| OnceCell::new()).collect();
         let unpacked = root.buffer_views.iter().map(|_| OnceCell::new()).collect();
-        Self { root, bytes, bin, folder, buffers, unpacked, loaded: Cell::new(bytes.len() as u64), unfolded: Cell::new(0) }
+        let loaded = Cell::new(bytes.len() as u64);
+        Self { root, bytes, bin, folder, buffers, unpacked, loaded, unfolded: Cell::new(0), seen: Seen::default() }
     }
 
     /// Whether the file requires an extension.

@@ -6,6 +6,7 @@ use gltf::json::accessor::Type;
 
 use super::draco::Geometry;
 use super::elements::Elements;
+use super::facts::WeightFacts;
 use crate::Fault;
 use crate::scene::{Component, Influences};
 use crate::warning::{Code, Warnings};
@@ -27,9 +28,8 @@ struct Set {
 /// Counts of repairs over one primitive.
 #[derive(Default)]
 struct Repairs {
-    renormalised: u64,
+    weights: WeightFacts,
     worst: f64,
-    zero: u64,
     invalid: u64,
     junk: u64,
 }
@@ -62,9 +62,11 @@ pub(super) fn read_influences(
     influences.joints.reserve(vertices * sets.len());
     influences.weights.reserve(vertices * sets.len());
     let mut repairs = Repairs::default();
+    repairs.weights.vertices = vertices as u64;
     for vertex in 0..vertices {
         push_vertex(&sets, vertex, joint_count, at, &mut repairs, &mut influences)?;
     }
+    doc.seen.borrow_mut().merge(repairs.weights);
     report(&repairs, at, warnings);
     Ok(influences)
 }
@@ -145,16 +147,17 @@ fn push_vertex(
     }
     repairs.invalid += u64::from(invalid);
     if sum < f64::from(f32::MIN_POSITIVE) {
-        repairs.zero += 1;
+        repairs.weights.zero += 1;
         let joint = sets.first().map_or(0, |set| set.joints[vertex * 4]);
         influences.joints[first][0] = if (joint as usize) < joint_count { joint as u16 } else { 0 };
         influences.weights[first..].fill([0.0; 4]);
         influences.weights[first][0] = 1.0;
         return Ok(());
     }
+    repairs.weights.add_sum(sum);
     let deviation = (sum - 1.0).abs();
     if deviation > tolerance {
-        repairs.renormalised += 1;
+        repairs.weights.unnormalised += 1;
         repairs.worst = repairs.worst.max(deviation);
     }
     for weight in influences.weights[first..].as_flattened_mut() {
@@ -164,11 +167,11 @@ fn push_vertex(
 }
 
 fn report(repairs: &Repairs, at: &str, warnings: &mut Warnings) {
-    warnings.add(Code::WeightsRenormalised, repairs.renormalised, || {
+    warnings.add(Code::WeightsRenormalised, repairs.weights.unnormalised, || {
         let worst = repairs.worst;
         format!("the weights of {{count}} vertices did not sum to 1 (by up to {worst:.3} at {at}) and were divided by their sum")
     });
-    warnings.add(Code::ZeroWeights, repairs.zero, || {
+    warnings.add(Code::ZeroWeights, repairs.weights.zero, || {
         format!("{{count}} vertices have no weight at all (first at {at}) and follow the first joint that they name; bind them to a joint")
     });
     warnings.add(Code::InvalidWeights, repairs.invalid, || {
@@ -195,8 +198,8 @@ mod tests {
     fn weights_are_divided_by_their_sum() {
         let (influences, repairs) = vertex([0.6, 0.6, 0.0, 0.0], [0, 1, 0, 0]);
         assert_eq!(influences.unwrap().weights, [[0.5, 0.5, 0.0, 0.0]]);
-        assert_eq!(repairs.renormalised, 1);
-        assert_eq!(vertex([0.33333, 0.33333, 0.33333, 0.0], [0, 1, 0, 0]).1.renormalised, 0);
+        assert_eq!(repairs.weights.unnormalised, 1);
+        assert_eq!(vertex([0.33333, 0.33333, 0.33333, 0.0], [0, 1, 0, 0]).1.weights.unnormalised, 0);
     }
 
     #[test]
@@ -204,7 +207,7 @@ mod tests {
         let (influences, repairs) = vertex([0.0, f32::NAN, -1.0, 0.0], [1, 0, 0, 9]);
         let influences = influences.unwrap();
         assert_eq!((influences.joints[0], influences.weights[0]), ([1, 0, 0, 0], [1.0, 0.0, 0.0, 0.0]));
-        assert_eq!((repairs.zero, repairs.invalid, repairs.junk), (1, 1, 1));
+        assert_eq!((repairs.weights.zero, repairs.invalid, repairs.junk), (1, 1, 1));
     }
 
     #[test]

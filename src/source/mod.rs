@@ -9,6 +9,7 @@ mod document;
 mod draco;
 mod elements;
 mod extensions;
+mod facts;
 mod influences;
 mod json;
 mod mesh;
@@ -28,6 +29,7 @@ use crate::scene::{Node, Origin, Part, Primitive, Scene, Skin};
 use crate::warning::{Code, Warnings};
 use crate::{Error, Fault, Result};
 use document::{Document, missing};
+pub use facts::{Facts, WeightFacts};
 pub(crate) use nodes::decompose;
 use uri::Folder;
 
@@ -48,6 +50,14 @@ pub struct Settings {
 /// [`Error::Io`] where the file cannot be read, [`Error::Model`] where the model is broken, a side file is missing or something is
 /// asked for that is not supported, [`Error::Usage`] where the scene does not exist.
 pub fn read(input: &Input, settings: &Settings, warnings: &mut Warnings) -> Result<Scene> {
+    read_with_facts(input, settings, warnings).map(|(scene, _)| scene)
+}
+
+/// Reads a model and says how the file says what it says.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with_facts(input: &Input, settings: &Settings, warnings: &mut Warnings) -> Result<(Scene, Facts)> {
     let path = input.path();
     let (bytes, folder) = match input {
         Input::File(path) => {
@@ -82,7 +92,7 @@ fn read_bytes(
     is_file: bool,
     settings: &Settings,
     warnings: &mut Warnings,
-) -> Result<Scene, Stop> {
+) -> Result<(Scene, Facts), Stop> {
     let layout = container::locate(bytes, warnings)?;
     let mut parsed = json::parse(&bytes[layout.json], warnings)?;
     let images = carried::take_array(&mut parsed.carried, "images")?;
@@ -101,7 +111,7 @@ fn read_bytes(
     };
     if settings.motion_only {
         let clips = clip::read_clips(&doc, &mut tree, &parsed.ignored_channels, warnings)?;
-        return Ok(Scene { origin, nodes: tree.nodes, clips, ..Scene::default() });
+        return Ok((Scene { origin, nodes: tree.nodes, clips, ..Scene::default() }, facts::gather_facts(&doc, scene)));
     }
     let skins = skin::read_skins(&doc, &tree.place, warnings)?;
     let carried = carried::read_carried(&doc, parsed.carried, images, warnings)?;
@@ -111,7 +121,8 @@ fn read_bytes(
     }
     report_joints_outside(&parts, &skins, &tree.nodes, warnings);
     let clips = clip::read_clips(&doc, &mut tree, &parsed.ignored_channels, warnings)?;
-    Ok(Scene { origin, nodes: tree.nodes, skins, primitives, parts, clips, carried })
+    let facts = facts::gather_facts(&doc, scene);
+    Ok((Scene { origin, nodes: tree.nodes, skins, primitives, parts, clips, carried }, facts))
 }
 
 /// A node of the scene that shows a mesh: indices in the file.

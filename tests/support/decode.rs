@@ -21,6 +21,7 @@ pub struct Vat {
     pub blocks: usize,
     pub position: Texture,
     pub normal: Option<Texture>,
+    pub tangent: Option<Texture>,
     pub glb: Glb,
     /// POSITION of the static mesh, by vertex number.
     pub rest: Vec<V3>,
@@ -101,10 +102,12 @@ pub fn decode(sidecar: &Path) -> Result<Vat, String> {
         array(&json, "/textures")?.iter().map(|t| read_texture(&folder, t, layout)).collect::<Result<_, String>>()?;
     let mut position = None;
     let mut normal = None;
+    let mut tangent = None;
     for (role, texture) in textures {
         match role.as_str() {
             "position" => position = Some(texture),
             "normal" => normal = Some(texture),
+            "tangent" => tangent = Some(texture),
             other => return Err(format!("a texture of role {other}")),
         }
     }
@@ -121,6 +124,7 @@ pub fn decode(sidecar: &Path) -> Result<Vat, String> {
         blocks: number(layout, "/blocks")?,
         position: position.ok_or("no texture of role position")?,
         normal,
+        tangent,
         rest: mesh.rest,
         rest_normal: mesh.normal,
         lookup: mesh.lookup,
@@ -162,6 +166,18 @@ impl Vat {
             "unit-float" => unit([t[0], t[1], t[2]]),
             "alpha-octahedral" => packed(normal.image.raw(x, y)[3] as u32),
             other => panic!("normal encoding {other}"),
+        }
+    }
+
+    /// The unit tangent of vertex `i` at frame `f`.
+    pub fn tangent(&self, frame: usize, vertex: usize) -> V3 {
+        let (x, y) = self.address(frame, vertex);
+        let tangent = self.tangent.as_ref().expect("a texture of tangents");
+        let t = tangent.image.shown(x, y);
+        match tangent.encoding.as_str() {
+            "unit-unorm" => unit([t[0] * 2.0 - 1.0, t[1] * 2.0 - 1.0, t[2] * 2.0 - 1.0]),
+            "unit-float" => unit([t[0], t[1], t[2]]),
+            other => panic!("tangent encoding {other}"),
         }
     }
 
