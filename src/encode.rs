@@ -52,6 +52,23 @@ impl NormalMode {
     }
 }
 
+/// What is asked of an encoding, whatever the values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Form {
+    /// Integers or floats.
+    pub texel: Texel,
+    /// Values are distances from the rest position.
+    pub is_offset: bool,
+    /// Largest integer of a position component: 65535 or 255.
+    pub levels: f32,
+    /// What becomes of normals.
+    pub normals: NormalMode,
+    /// Largest integer of a normal or tangent component: 65535 or 255.
+    pub normal_levels: f32,
+    /// Whether tangents are written.
+    pub tangents: bool,
+}
+
 /// What a texture holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layer {
@@ -92,16 +109,8 @@ pub struct Encoding {
 
 impl Encoding {
     /// The encoding of values between `least` and `largest` (metres, by axis). `coordinate` is the bake's largest |coordinate|.
-    pub fn new(
-        texel: Texel,
-        is_offset: bool,
-        (least, largest): (Vec3, Vec3),
-        coordinate: f32,
-        levels: f32,
-        normals: NormalMode,
-        normal_levels: f32,
-        tangents: bool,
-    ) -> Self {
+    pub fn new(form: Form, (least, largest): (Vec3, Vec3), coordinate: f32) -> Self {
+        let Form { texel, is_offset, levels, normals, normal_levels, tangents } = form;
         let noise = coordinate * FLAT;
         let (mut scale, mut bias) = (Vec3::ZERO, Vec3::ZERO);
         for axis in 0..3 {
@@ -183,6 +192,10 @@ pub fn chord_degrees(chord: f64) -> f64 {
 mod tests {
     use super::*;
 
+    /// 16-bit offsets alone.
+    const POSITIONS: Form =
+        Form { texel: Texel::Uint, is_offset: true, levels: 65535.0, normals: NormalMode::None, normal_levels: 65535.0, tangents: false };
+
     fn directions() -> impl Iterator<Item = Vec3> {
         // Fibonacci sphere
         (0..10_000).map(|k| {
@@ -211,7 +224,7 @@ mod tests {
     #[test]
     fn a_texel_is_at_most_half_a_step_off_and_ends_are_exact() {
         let range = (Vec3::new(-1.0, 0.5, 2.0), Vec3::new(3.0, 0.5, 2.5));
-        let e = Encoding::new(Texel::Uint, true, range, 3.0, 65535.0, NormalMode::None, 65535.0, false);
+        let e = Encoding::new(POSITIONS, range, 3.0);
         assert_eq!((e.scale.y, e.bias.y), (0.0, 0.5));
         assert_eq!(e.quantise(range.0), Vec3::ZERO);
         assert_eq!(e.quantise(range.1), Vec3::new(65535.0, 0.0, 65535.0));
@@ -225,7 +238,7 @@ mod tests {
     #[test]
     fn noise_is_no_range() {
         let range = (Vec3::splat(100.0), Vec3::new(100.0001, 100.00005, 101.0));
-        let e = Encoding::new(Texel::Uint, false, range, 101.0, 65535.0, NormalMode::None, 65535.0, false);
+        let e = Encoding::new(Form { is_offset: false, ..POSITIONS }, range, 101.0);
         assert_eq!((e.scale.x > 0.0, e.scale.y), (true, 0.0));
         assert!((e.bias.y - 100.000_02).abs() < 1e-5);
     }

@@ -85,7 +85,9 @@ fn smooth_normals_cross_the_border_between_materials_but_not_between_nodes() {
             doc.json["meshes"].as_array_mut().expect("meshes").pop();
             doc.root(json!({ "mesh": 0 }));
         } else {
-            meshes.iter().for_each(|m| drop(doc.root(json!({ "mesh": m }))));
+            for m in meshes {
+                doc.root(json!({ "mesh": m }));
+            }
         }
         doc
     };

@@ -6,7 +6,7 @@
 use std::f32::consts::TAU;
 
 use glam::{DMat4, DQuat, DVec3, Vec3};
-use vatbake::encode::{Encoding, NormalMode, Texel};
+use vatbake::encode::{Encoding, Form, NormalMode, Texel};
 use vatbake::options::Options;
 use vatbake::plan::build::build_mesh;
 use vatbake::plan::chunks::{Chunk, ChunkLimits, MOST_FRAMES, MOST_TEXELS, cut_texture};
@@ -178,6 +178,7 @@ impl<'a> Crowd<'a> {
         let all = ranges.into_iter().reduce(Ranges::join).unwrap_or(Ranges::EMPTY);
         let coordinate = all.least.abs().max(all.largest.abs()).max_element();
         let range = (all.least_offset, all.largest_offset);
-        Ok(Encoding::new(texel, true, range, coordinate, 65535.0, NormalMode::Separate, 65535.0, false))
+        let form = Form { texel, is_offset: true, levels: 65535.0, normals: NormalMode::Separate, normal_levels: 65535.0, tangents: false };
+        Ok(Encoding::new(form, range, coordinate))
     }
 }

@@ -12,7 +12,7 @@ use glam::Vec3;
 pub use device::devices;
 
 use crate::clips::{attach_clips, merge_clips};
-use crate::encode::{Encoding, FLAT, NormalMode, Texel};
+use crate::encode::{Encoding, FLAT, Form, NormalMode, Texel};
 use crate::options::{Format, Normals, Options, Position, Request, Rest, RootMotion};
 use crate::output::glb::{MeshFile, MeshWritten, write_mesh};
 use crate::output::name::safe_name;
@@ -242,8 +242,15 @@ fn choose_encoding(options: &Options, all: &Ranges) -> Result<Encoding> {
         Normals::Separate => NormalMode::Separate,
         Normals::Alpha => NormalMode::Octahedral,
     };
-    let normal_levels = levels(options.normal_bits.unwrap_or(position_bits));
-    Ok(Encoding::new(texel, is_offset, range, largest_coordinate(all), levels(position_bits), normals, normal_levels, options.tangents))
+    let form = Form {
+        texel,
+        is_offset,
+        levels: levels(position_bits),
+        normals,
+        normal_levels: levels(options.normal_bits.unwrap_or(position_bits)),
+        tangents: options.tangents,
+    };
+    Ok(Encoding::new(form, range, largest_coordinate(all)))
 }
 
 /// Under `--strict` a warning ends the bake before anything is written.

@@ -118,9 +118,11 @@ fn split_rows<'a>(layers: &'a mut [Buffer], encoding: &Encoding, row_bytes: usiz
     rows
 }
 
-/// Memory as texels; nothing stays nothing, whatever its address.
-fn texels<T: bytemuck::Pod>(row: &mut [u8]) -> &mut [T] {
-    if row.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(row) }
+impl<'a> Row<'a> {
+    /// Positions, normals and tangents as texels; nothing stays nothing, whatever its address.
+    fn texels<T: bytemuck::Pod>(self) -> [&'a mut [T]; 3] {
+        [self.position, self.normal, self.tangent].map(|row| if row.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(row) })
+    }
 }
 
 /// Zeroes what lies after the last vertex.
@@ -152,8 +154,7 @@ fn squared_counts(square: f32, unit: f32) -> u32 {
 
 /// Twin of `skin_uint`, one row.
 fn skin_uint(twin: &Twin<'_>, frame: usize, vertices: std::ops::Range<usize>, rest: &[[f32; 3]], e: &Encoding, row: Row<'_>) -> RowResults {
-    let (positions, normals, tangents): (&mut [[u16; 4]], &mut [[u16; 4]], &mut [[u16; 4]]) =
-        (texels(row.position), texels(row.normal), texels(row.tangent));
+    let [positions, normals, tangents] = row.texels::<[u16; 4]>();
     let mut results = RowResults::default();
     let offset = f32::from(u8::from(e.is_offset));
     let direction = |n: Vec3| [n.x as u16, n.y as u16, n.z as u16, e.normal_levels as u16];
@@ -207,8 +208,7 @@ fn skin_float(
     e: &Encoding,
     row: Row<'_>,
 ) -> RowResults {
-    let (positions, normals, tangents): (&mut [[f32; 4]], &mut [[f32; 4]], &mut [[f32; 4]]) =
-        (texels(row.position), texels(row.normal), texels(row.tangent));
+    let [positions, normals, tangents] = row.texels::<[f32; 4]>();
     let mut results = RowResults::default();
     let offset = f32::from(u8::from(e.is_offset));
     let count = vertices.len();
