@@ -66,7 +66,7 @@ pub(super) fn read_influences(
     for vertex in 0..vertices {
         push_vertex(&sets, vertex, joint_count, at, &mut repairs, &mut influences)?;
     }
-    doc.seen.borrow_mut().merge(repairs.weights);
+    geometry.doc.seen.borrow_mut().merge(repairs.weights);
     report(&repairs, at, warnings);
     Ok(influences)
 }
