@@ -21,7 +21,7 @@ const REMEDY: &str = "the file is damaged; export or compress the model again";
 
 /// Where the accessors of a primitive have their elements: in buffers, or in a decoded mesh.
 pub(in super::super) struct Geometry<'d, 'b> {
-    doc: &'d Document<'b>,
+    pub(in super::super) doc: &'d Document<'b>,
     decoded: Option<Decoded>,
     /// By accessor, the attribute of the decoded mesh.
     attributes: BTreeMap<usize, usize>,
