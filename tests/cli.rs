@@ -383,3 +383,14 @@ fn devices_end_with_the_twin() {
     assert_eq!((code, list.last().map(|d| d["kind"].clone())), (0, Some("cpu".into())));
     assert_eq!(list.iter().filter(|d| d["auto"] == true).count(), 1);
 }
+
+/// Servers have no session: Mesa's complaint about that must not be the program's.
+#[test]
+fn a_machine_without_a_session_is_told_nothing() {
+    let folder = tree(&[]);
+    let mut command = vatbake(folder.path(), "devices");
+    command.env_remove("XDG_RUNTIME_DIR").env_remove("NODEVICE_SELECT");
+    let output = command.output().expect("runs");
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}

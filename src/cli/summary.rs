@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn warnings_stand_before_notes_and_notes_are_few() {
         let found = |code: Code, count| Warning { code, level: code.level(), count, message: format!("about {}", code.name()) };
-        let codes = [Code::FlatNormals, Code::RootDrift, Code::CycleClosed, Code::NameChanged, Code::NotCarried, Code::ZeroWeights];
+        let codes = [Code::FlatNormals, Code::SceneChosen, Code::CycleClosed, Code::NameChanged, Code::NotCarried, Code::ZeroWeights];
         let warnings: Vec<_> = codes.into_iter().zip(1..).map(|(code, count)| found(code, count)).collect();
         let lines = findings(&warnings, Some("a.glb"), Paint::off());
         assert_eq!(lines.len(), 5);
