@@ -34,8 +34,11 @@ pub fn compress(doc: &mut Doc, accessor: usize, stride: usize, packing: Packing,
     let mut compressed = json!({ "buffer": 1, "byteOffset": 0, "byteLength": count * stride, "extensions": { packing.extension:
         { "buffer": 0, "byteOffset": at, "byteLength": encoded.len(), "byteStride": stride, "count": count, "mode": packing.mode,
           "filter": packing.filter } } });
-    if packing.mode == "ATTRIBUTES" {
-        compressed["byteStride"] = json!(stride);
+    if packing.mode == "ATTRIBUTES" && length != count * stride {
+        compressed["byteStride"] = json!(stride); // elements are padded
+    }
+    if let Some(stride) = doc.json["bufferViews"][view].get("byteStride") {
+        compressed["byteStride"] = stride.clone();
     }
     doc.json["bufferViews"][view] = compressed;
     let longest = doc.json["buffers"][1]["byteLength"].as_u64().unwrap_or(0).max((count * stride) as u64);
