@@ -14,7 +14,7 @@ use super::uri::{self, Folder, Target};
 use crate::Fault;
 
 /// Bytes that every document may unfold to, whatever its size.
-const BUDGET_BASE: u64 = 32 << 20;
+const BUDGET_BASE: u64 = 24 << 20;
 /// Bytes that each byte of the input may unfold to on top: room for attributes that many primitives share and for compression.
 const BUDGET_FACTOR: u64 = 64;
 

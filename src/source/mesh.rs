@@ -16,6 +16,10 @@ use crate::warning::{Code, Warnings};
 /// Distance of a float vector's length from 1 that is put right without a word.
 const UNIT_TOLERANCE: f32 = 1e-2;
 
+/// Bytes that a vertex and an index take in the course of a bake, about.
+const VERTEX_COST: u64 = 256;
+const INDEX_COST: u64 = 32;
+
 /// What an attribute may be: element types, and component types with their normalized flag.
 struct Allowed {
     kinds: &'static [Type],
@@ -98,6 +102,7 @@ pub(super) fn read_primitive(
     check_draco(doc, json, &pointer)?;
 
     let at = format!("{pointer}/attributes");
+    reserve_empty(doc, positions.value(), VERTEX_COST, &format!("{at}/POSITION"))?;
     let mut reader = Reader { doc, vertices: None, warnings };
     let positions = reader.read(positions.value(), &POSITION, &format!("{at}/POSITION"))?.vectors::<3>()?;
     let vertices = positions.len();
@@ -164,6 +169,14 @@ pub(super) fn read_primitive(
         return Err(missing(&format!("{pointer}/material"), "material", material, materials));
     }
     Ok(Some(primitive))
+}
+
+/// Zeros cost the file nothing, but the bake `cost` bytes each: that is charged where an accessor has no bytes of its own.
+fn reserve_empty(doc: &Document<'_>, accessor: usize, cost: u64, at: &str) -> Result<(), Fault> {
+    match doc.root.accessors.get(accessor) {
+        Some(accessor) if accessor.buffer_view.is_none() => doc.reserve(accessor.count.0, cost, at),
+        _ => Ok(()),
+    }
 }
 
 /// A primitive whose only data is Draco's cannot be read; one with a plain copy can.
@@ -258,6 +271,7 @@ impl<'d> Reader<'d, '_, '_> {
     }
 
     fn read_indices(&mut self, index: usize, vertices: usize, at: &str) -> Result<Vec<u32>, Fault> {
+        reserve_empty(self.doc, index, INDEX_COST, at)?;
         let elements = accessor::read(self.doc, index, at, self.warnings)?;
         if elements.kind != Type::Scalar || ![Component::U8, Component::U16, Component::U32].contains(&elements.component) {
             let problem = format!("the accessor is a {}, wanted SCALAR of U8, U16 or U32", elements.describe());
