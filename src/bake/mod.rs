@@ -124,6 +124,8 @@ impl<'a> Planned<'a> {
         let mut mesh = build_mesh(scene, &options.only, &options.exclude, warnings)?;
         let poser = Poser::new(scene, &mesh.palette, &mesh.weights, options.scale);
         let mut clips = plan_clips(scene, &poser, options)?;
+        // Loops only add frames: what is too large already need not be judged.
+        Layout::new(mesh.vertices.len(), &clips, options.max_size)?;
         let shown = sample_times(&poser, &[(None, 0.0)]);
         turn_mirrored_parts(scene, &mut mesh, shown.as_ref(), warnings);
         let size = RestPose::new(&mesh, shown.as_ref()).size();

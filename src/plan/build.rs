@@ -106,19 +106,17 @@ fn choose_parts(scene: &Scene, only: &[String], exclude: &[String]) -> Result<Ve
 
 /// Parts that share material and attributes, in the order of their first appearance.
 fn group_parts(scene: &Scene, parts: &[usize]) -> Vec<Vec<usize>> {
-    let mut keys: Vec<(Option<usize>, bool, AttributeSet)> = Vec::new();
+    let mut keys: HashMap<(Option<usize>, bool, AttributeSet), usize> = HashMap::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for &part in parts {
         let primitive = &scene.primitives[scene.parts[part].primitive];
         let attributes = primitive.attributes.iter().map(|a| (a.semantic.clone(), a.kind)).collect();
         let key = (primitive.material, primitive.tangents.is_some(), attributes);
-        match keys.iter().position(|k| *k == key) {
-            Some(group) => groups[group].push(part),
-            None => {
-                keys.push(key);
-                groups.push(vec![part]);
-            }
+        let group = *keys.entry(key).or_insert(groups.len());
+        if group == groups.len() {
+            groups.push(Vec::new());
         }
+        groups[group].push(part);
     }
     groups
 }

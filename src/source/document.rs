@@ -2,7 +2,8 @@
 //! file may unfold to.
 
 use std::borrow::Cow;
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -32,13 +33,16 @@ pub(super) struct Document<'a> {
     loaded: Cell<u64>,
     /// Bytes unfolded so far.
     unfolded: Cell<u64>,
+    /// Side files read so far.
+    read: RefCell<BTreeSet<PathBuf>>,
 }
 
 impl<'a> Document<'a> {
     pub(super) fn new(root: Root, bytes: &'a [u8], bin: Option<Range<usize>>, folder: Folder) -> Self {
         let buffers = root.buffers.iter().map(|_| OnceCell::new()).collect();
         let unpacked = root.buffer_views.iter().map(|_| OnceCell::new()).collect();
-        Self { root, bytes, bin, folder, buffers, unpacked, loaded: Cell::new(bytes.len() as u64), unfolded: Cell::new(0) }
+        let loaded = Cell::new(bytes.len() as u64);
+        Self { root, bytes, bin, folder, buffers, unpacked, loaded, unfolded: Cell::new(0), read: RefCell::default() }
     }
 
     /// Whether the file requires an extension.
@@ -151,7 +155,14 @@ impl<'a> Document<'a> {
         let loaded = match self.folder.resolve(uri).map_err(refused)? {
             Target::Data { mime_type, bytes } => Loaded { bytes, mime_type },
             Target::Files(files) => match uri::read_first(&files) {
-                Ok((_, bytes)) => Loaded { bytes, mime_type: None },
+                Ok((path, bytes)) => {
+                    if !self.read.borrow_mut().insert(path.canonicalize().unwrap_or(path)) {
+                        // Read before: it must not make room for itself again.
+                        self.reserve(1, bytes.len() as u64, at)?;
+                        return Ok(Loaded { bytes, mime_type: None });
+                    }
+                    Loaded { bytes, mime_type: None }
+                }
                 Err(why) => {
                     let problem = format!("the side file `{}` cannot be read ({why})", uri::shorten(uri));
                     return Err(Fault::new(at, problem, "put it where the model refers to it"));

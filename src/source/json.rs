@@ -20,6 +20,9 @@ const CARRIED: [&str; 5] = ["materials", "textures", "samplers", "images", "came
 const OBJECTS_BASE: usize = 49_152;
 const BYTES_AN_OBJECT: usize = 20;
 
+/// TEXCOORD and COLOR sets that are carried, at most.
+const MOST_SETS: u32 = 32;
+
 /// A document in its parts.
 #[derive(Debug)]
 pub(super) struct Parsed {
@@ -188,7 +191,10 @@ fn mend(document: &mut Map<String, Value>, warnings: &mut Warnings) -> BTreeSet<
         }
     }
     warnings.add(Code::NotCarried, unknown.len() as u64, || {
-        format!("{{count}} vertex attributes have names that glTF does not know, such as `{}`, and were left out", unknown[0])
+        format!(
+            "{{count}} vertex attributes have names that glTF does not know or sets beyond {MOST_SETS}, such as `{}`, and were left out",
+            unknown[0]
+        )
     });
     let mut ignored = BTreeSet::new();
     for (a, animation) in objects(document.get_mut("animations")).enumerate() {
@@ -219,8 +225,10 @@ fn moves_a_node(channel: &Map<String, Value>) -> bool {
 fn is_semantic(name: &str) -> bool {
     let numbered = || {
         let (base, set) = name.rsplit_once('_')?;
-        let known = ["TEXCOORD", "COLOR", "JOINTS", "WEIGHTS"].contains(&base);
-        (known && set.bytes().all(|b| b.is_ascii_digit()) && set.parse::<u32>().is_ok()).then_some(())
+        let number = set.parse::<u32>().ok().filter(|_| set.bytes().all(|b| b.is_ascii_digit()))?;
+        // Sets are consecutive (3.7.2.1), and the output fills the gaps below a UV set.
+        let most = if ["TEXCOORD", "COLOR"].contains(&base) { MOST_SETS } else { u32::MAX };
+        (["TEXCOORD", "COLOR", "JOINTS", "WEIGHTS"].contains(&base) && number < most).then_some(())
     };
     ["POSITION", "NORMAL", "TANGENT"].contains(&name) || name.starts_with('_') || numbered().is_some()
 }
