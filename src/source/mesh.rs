@@ -102,7 +102,7 @@ pub(super) fn read_primitive(
     check_draco(doc, json, &pointer)?;
 
     let at = format!("{pointer}/attributes");
-    reserve_empty(doc, positions.value(), VERTEX_COST, &format!("{at}/POSITION"))?;
+    reserve_empty(doc, positions.value(), VERTEX_COST)?;
     let mut reader = Reader { doc, vertices: None, warnings };
     let positions = reader.read(positions.value(), &POSITION, &format!("{at}/POSITION"))?.vectors::<3>()?;
     let vertices = positions.len();
@@ -172,9 +172,9 @@ pub(super) fn read_primitive(
 }
 
 /// Zeros cost the file nothing, but the bake `cost` bytes each: that is charged where an accessor has no bytes of its own.
-fn reserve_empty(doc: &Document<'_>, accessor: usize, cost: u64, at: &str) -> Result<(), Fault> {
-    match doc.root.accessors.get(accessor) {
-        Some(accessor) if accessor.buffer_view.is_none() => doc.reserve(accessor.count.0, cost, at),
+fn reserve_empty(doc: &Document<'_>, index: usize, cost: u64) -> Result<(), Fault> {
+    match doc.root.accessors.get(index) {
+        Some(accessor) if accessor.buffer_view.is_none() => doc.reserve(accessor.count.0, cost, &format!("/accessors/{index}")),
         _ => Ok(()),
     }
 }
@@ -271,7 +271,7 @@ impl<'d> Reader<'d, '_, '_> {
     }
 
     fn read_indices(&mut self, index: usize, vertices: usize, at: &str) -> Result<Vec<u32>, Fault> {
-        reserve_empty(self.doc, index, INDEX_COST, at)?;
+        reserve_empty(self.doc, index, INDEX_COST)?;
         let elements = accessor::read(self.doc, index, at, self.warnings)?;
         if elements.kind != Type::Scalar || ![Component::U8, Component::U16, Component::U32].contains(&elements.component) {
             let problem = format!("the accessor is a {}, wanted SCALAR of U8, U16 or U32", elements.describe());
