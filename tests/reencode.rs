@@ -199,7 +199,7 @@ fn interleave(doc: &mut Doc) {
     }
 }
 
-/// Moves every element whose index `is_sparse` (and that is not zero) to a sparse part.
+/// Moves a third of the elements to a sparse part, or all that are not zero where no base is kept.
 fn make_sparse(doc: &mut Doc, accessor: usize, keep_base: bool) {
     let (start, size, count) = span(doc, accessor);
     let bytes = bytes_of(doc, accessor);
@@ -281,7 +281,7 @@ fn indexed(doc: &mut Doc, component: Type, strip: bool) {
     let mut indices = Vec::new();
     for i in 0..count {
         if strip && i % 3 == 0 && i > 0 {
-            // Four corners twice, so that the next triangle stands at an even place and keeps its winding.
+            // Three more corners, so that the next triangle stands at an even place and keeps its winding.
             indices.extend([i - 1, i, i]);
         }
         indices.push(i);
@@ -373,7 +373,7 @@ mod compression {
             let plain = bake_exactly(input(&doc))?;
             let positions: Vec<[f32; 3]> = model.vertices.iter().map(|v| v.position.map(|c| c as f32)).collect();
             let filtered = meshopt::encode_filter_exp(&positions, bits, meshopt::EncodeExpMode::Separate);
-            let elements: Vec<[u8; 12]> = filtered.iter().map(|v| bytes_of_words(v)).collect();
+            let elements: Vec<[u8; 12]> = filtered.iter().map(bytes_of_words).collect();
             let accessor = doc.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"].as_u64().expect("an accessor") as usize;
             compress(&mut doc, accessor, 12, Packing { extension: NAMES[0], mode: "ATTRIBUTES", filter: "EXPONENTIAL" }, &vertices(&elements, 0));
             let found = bake_exactly(input(&doc))?;
@@ -399,7 +399,7 @@ mod compression {
             let accessor = doc.add(vec3(&[[0.0; 3]; 3]).of(component).normalized().stride(stride));
             let encoded = if wide {
                 let filtered = meshopt::encode_filter_oct::<u16>(&four, 16);
-                vertices(&filtered.iter().map(|v| bytes_of_halves(v)).collect::<Vec<[u8; 8]>>(), 0)
+                vertices(&filtered.iter().map(bytes_of_halves).collect::<Vec<[u8; 8]>>(), 0)
             } else {
                 vertices(&meshopt::encode_filter_oct::<u8>(&four, 8), 0)
             };
