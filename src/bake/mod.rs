@@ -23,7 +23,7 @@ use crate::plan::chunks::{ChunkLimits, cut_texture};
 use crate::plan::frames::{ClipPlan, number_frames, plan_clips};
 use crate::plan::layout::{Layout, Lookup};
 use crate::plan::loops::judge_loops;
-use crate::plan::mesh::BakeMesh;
+use crate::plan::mesh::{BakeMesh, Morph};
 use crate::plan::root::find_root;
 use crate::pose::{PoseSource, Poser, sample_times};
 use crate::report::{Progress, Report, Step, Timing};
@@ -80,6 +80,7 @@ fn run(scene: &Scene, request: &Request, mut warnings: Warnings, mut clock: Cloc
     clock.begin(Step::Bounds, progress, work);
     let ranges = backend.bounds(&job, options.memory, progress)?;
     let all = ranges.iter().copied().reduce(Ranges::join).unwrap_or(Ranges::EMPTY);
+    check_reach(&planned.mesh, &poses)?;
     check_ranges(&all)?;
     warn_still_clips(&planned, &ranges, &all, &mut warnings);
     let encoding = choose_encoding(options, &all)?;
@@ -147,6 +148,8 @@ impl<'a> Planned<'a> {
         let mut poser = Poser::new(scene, &mesh.palette, &mesh.weights, options.scale, root);
         let mut clips = plan_clips(scene, &poser, options)?;
         poser.begin_clips(&clips);
+        // Loops only add frames: what is too large already need not be judged.
+        Layout::new(mesh.vertices.len(), &clips, options.max_size)?;
         let shown = sample_times(&poser, &[(None, 0.0)]);
         turn_mirrored_parts(scene, &mut mesh, shown.as_ref(), warnings);
         let size = RestPose::new(&mesh, shown.as_ref()).size();
@@ -194,7 +197,33 @@ fn check_options(options: &Options) -> Result<()> {
     }
 }
 
-/// Keys and matrices are finite, yet their products may not be.
+/// Keys and matrices are finite, yet their products may not be, and what is no number is in no range: a maximum passes over it. So
+/// the largest that could come about must stay far enough below the end of f32 for the squares that normals and distances take.
+fn check_reach(mesh: &BakeMesh, poses: &PoseSource<'_>) -> Result<()> {
+    /// Its square has a place in f32.
+    const MOST: f64 = 1e18;
+    let [matrix, weight] = poses.largest().map(f64::from);
+    let largest = |v: [f32; 3]| v.iter().fold(0.0, |most: f64, c| most.max(c.abs().into()));
+    let (mut position, mut normal) = (0.0_f64, 0.0_f64);
+    for vertex in &mesh.vertices {
+        let morphs = &mesh.morphs[vertex.first_morph as usize..][..vertex.morph_count as usize];
+        let sum =
+            |of: fn(&Morph) -> [f32; 3]| if morphs.is_empty() { 0.0 } else { weight * morphs.iter().map(|m| largest(of(m))).sum::<f64>() };
+        position = position.max(largest(vertex.position) + sum(|m| m.position));
+        normal = normal.max(largest(vertex.normal) + sum(|m| m.normal));
+    }
+    let (reach, turned) = (matrix * (3.0 * position + 1.0), matrix * matrix * normal);
+    // written so that NaN fails
+    if reach < MOST && turned < MOST * MOST {
+        return Ok(());
+    }
+    Err(Error::Bake(format!(
+        "positions or normals leave the range of 32-bit floats (matrices up to {matrix:.1e}, morph weights up to {weight:.1e}, vertices up to {position:.1e}); \
+         look for huge scales, translations or weights in the nodes and animations"
+    )))
+}
+
+/// The ranges themselves, as the device found them.
 fn check_ranges(all: &Ranges) -> Result<()> {
     let finite = all.least.is_finite() && all.largest.is_finite() && all.least_offset.is_finite() && all.largest_offset.is_finite();
     if finite && all.moved.is_finite() {

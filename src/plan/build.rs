@@ -1,6 +1,7 @@
 //! Scene to [`BakeMesh`]: parts chosen, merged by material, vertices numbered, influences pointed at the palette.
 
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 
 use bytemuck::Zeroable;
 use glam::Vec3;
@@ -10,7 +11,7 @@ use super::mesh::{AttributeSet, BakeMesh, Group, Influence, Morph, PaletteEntry,
 use super::select::select;
 use crate::error::count;
 use crate::options::{Options, Recompute};
-use crate::scene::{Attribute, Part, Primitive, Scene};
+use crate::scene::{Attribute, Part, Primitive, Scene, Target};
 use crate::warning::{Code, Warnings};
 use crate::{Error, Result};
 
@@ -38,6 +39,7 @@ pub fn build_mesh(scene: &Scene, options: &Options, warnings: &mut Warnings) -> 
             "{total} vertices are more than the {MOST_VERTICES} that a lookup can name; choose nodes with --only or --exclude, or simplify the model"
         )));
     }
+    check_displacements(scene, &parts)?;
     let mut builder = Builder { scene, mesh: BakeMesh::default(), entries: HashMap::new(), weights: HashMap::new() };
     for (group, members) in group_parts(scene, &parts, options.tangents).into_iter().enumerate() {
         builder.begin_group(&scene.primitives[scene.parts[members[0]].primitive], options.tangents);
@@ -58,6 +60,35 @@ pub fn build_mesh(scene: &Scene, options: &Options, warnings: &mut Warnings) -> 
         format!("{} without normals: flat ones are computed in every frame, and their vertices are no longer shared", count(flat, "part"))
     });
     Ok(mesh)
+}
+
+/// Each instance of a mesh has displacements of its own, since its weights are: many instances of a few bytes could ask for any amount.
+fn check_displacements(scene: &Scene, parts: &[usize]) -> Result<()> {
+    /// A gigabyte, the most that a GPU takes in one buffer.
+    const MOST: usize = (1 << 30) / size_of::<Morph>();
+    let mut known: HashMap<usize, usize> = HashMap::new();
+    let mut total = 0_usize;
+    for &part in parts {
+        let primitive = scene.parts[part].primitive;
+        total += *known.entry(primitive).or_insert_with(|| {
+            let primitive = &scene.primitives[primitive];
+            let moved = |target| (0..primitive.positions.len()).filter(move |&v| displacement(target, v).is_some()).count();
+            primitive.targets.iter().map(moved).sum()
+        });
+    }
+    if total > MOST {
+        return Err(Error::Bake(format!(
+            "the chosen parts have {total} displacements by morph targets, more than the {MOST} that are held; choose nodes with --only or --exclude"
+        )));
+    }
+    Ok(())
+}
+
+/// What a target does to a vertex: position, normal, tangent; none where it does nothing.
+fn displacement(target: &Target, v: usize) -> Option<[[f32; 3]; 3]> {
+    let of = |deltas: &Option<Vec<[f32; 3]>>| deltas.as_ref().map_or([0.0; 3], |d| d[v]);
+    let all = [of(&target.positions), of(&target.normals), of(&target.tangents)];
+    (all != [[0.0; 3]; 3]).then_some(all)
 }
 
 /// Whether each triangle of a primitive has a normal of its own (glTF 2.0, 3.7.2.1, where the file has none).
@@ -100,19 +131,17 @@ fn choose_parts(scene: &Scene, only: &[String], exclude: &[String]) -> Result<Ve
 
 /// Parts that share material and attributes, in the order of their first appearance.
 fn group_parts(scene: &Scene, parts: &[usize], tangents: bool) -> Vec<Vec<usize>> {
-    let mut keys: Vec<(Option<usize>, bool, AttributeSet)> = Vec::new();
+    let mut keys: HashMap<(Option<usize>, bool, AttributeSet), usize> = HashMap::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for &part in parts {
         let primitive = &scene.primitives[scene.parts[part].primitive];
         let attributes = primitive.attributes.iter().map(|a| (a.semantic.clone(), a.kind)).collect();
         let key = (primitive.material, tangents || primitive.tangents.is_some(), attributes);
-        match keys.iter().position(|k| *k == key) {
-            Some(group) => groups[group].push(part),
-            None => {
-                keys.push(key);
-                groups.push(vec![part]);
-            }
+        let group = *keys.entry(key).or_insert(groups.len());
+        if group == groups.len() {
+            groups.push(Vec::new());
         }
+        groups[group].push(part);
     }
     groups
 }
@@ -190,12 +219,12 @@ impl Builder<'_> {
             self.mesh.influences.len() as u32 - 1
         });
         let first_weight = (!primitive.targets.is_empty()).then(|| self.weight_run(part.node, primitive.targets.len()));
-        // What each of the primitive's vertices needs is written once, however often flat normals repeat it.
-        let mut written: Vec<Option<Vertex>> = vec![None; primitive.positions.len()];
+        // What each of the primitive's vertices needs is written once, however often flat normals repeat it: where it stands first.
+        let mut written: Vec<Option<NonZeroU32>> = vec![None; primitive.positions.len()];
         for &source in sources {
             let v = source as usize;
             let vertex = match written[v] {
-                Some(vertex) => vertex,
+                Some(number) => self.mesh.vertices[number.get() as usize - 1],
                 None => {
                     let (first_set, sets) = match (rigid, part.skin) {
                         (Some(set), _) => (set, 1),
@@ -210,8 +239,9 @@ impl Builder<'_> {
                     Vertex { position, first_set, normal, sets, first_morph, morph_count, tangent, ..Vertex::zeroed() }
                 }
             };
-            written[v] = Some(vertex);
             self.mesh.vertices.push(vertex);
+            // at most MOST_VERTICES
+            written[v] = NonZeroU32::new(self.mesh.vertices.len() as u32);
         }
     }
 
@@ -252,10 +282,7 @@ impl Builder<'_> {
     fn add_morphs(&mut self, primitive: &Primitive, first_weight: usize, v: usize) -> (u32, u32) {
         let first = self.mesh.morphs.len();
         for (t, target) in primitive.targets.iter().enumerate() {
-            let position = target.positions.as_ref().map_or([0.0; 3], |p| p[v]);
-            let normal = target.normals.as_ref().map_or([0.0; 3], |n| n[v]);
-            let tangent = target.tangents.as_ref().map_or([0.0; 3], |t| t[v]);
-            if [position, normal, tangent] != [[0.0; 3]; 3] {
+            if let Some([position, normal, tangent]) = displacement(target, v) {
                 let weight = (first_weight + t) as u32;
                 self.mesh.morphs.push(Morph { position, weight, normal, tangent, ..Morph::zeroed() });
             }
@@ -321,6 +348,21 @@ mod tests {
         assert_eq!(mesh.palette, [PaletteEntry::Node(1), PaletteEntry::Node(2)]);
         assert_eq!(mesh.indices[12..], [8, 9, 10, 11, 12, 13]);
         assert_eq!((mesh.vertices[13].first_face, mesh.vertices[13].face_count), (1, 1));
+    }
+
+    #[test]
+    fn displacements_of_many_instances_have_a_limit() {
+        let mut scene = scene();
+        let target = Target { positions: Some(vec![[1.0, 0.0, 0.0]; 400]), ..Target::default() };
+        let still = Target { positions: Some(vec![[0.0; 3]; 400]), ..Target::default() };
+        scene.primitives[0].positions = vec![[0.0; 3]; 400];
+        scene.primitives[0].normals = Some(vec![[0.0, 0.0, 1.0]; 400]);
+        scene.primitives[0].targets = [vec![target; 100], vec![still; 100]].concat();
+        scene.parts = vec![scene.parts[0]; 1000];
+        let error = build_mesh(&scene, &Options::default(), &mut Warnings::default()).unwrap_err().to_string();
+        assert!(error.contains("40000000 displacements"), "{error}");
+        scene.parts.truncate(10);
+        assert_eq!(build_mesh(&scene, &Options::default(), &mut Warnings::default()).unwrap().morphs.len(), 400_000);
     }
 
     #[test]

@@ -11,6 +11,8 @@ use crate::{Error, Result};
 
 /// Products of seconds and rate this close to a whole number of frames are that number.
 const SNAP: f64 = 1e-3;
+/// A clip of fewer seconds has one frame: its rate would be no number that anybody could use.
+const SHORTEST: f64 = 1e-9;
 /// More frames than any texture has rows for: refused before anything is allocated.
 const MOST_FRAMES: f64 = 16_777_216.0;
 
@@ -144,7 +146,8 @@ fn plan_clip(name: &str, clip: usize, animation: usize, channels: &[&Channel], o
     // keys before time 0 are against the specification (5, animation sampler): nothing is sampled there
     let start = options.start.unwrap_or(if options.exact_fps { 0.0 } else { first.max(0.0) });
     let end = options.end.unwrap_or(last.max(if options.start.is_some() { f64::MIN } else { start }));
-    if !(start.is_finite() && end.is_finite()) || end < start {
+    // the sidecar has f32
+    if !((start as f32).is_finite() && (end as f32).is_finite()) || end < start {
         return Err(Error::Usage(format!(
             "clip '{name}' has keys from {first} s to {last} s, so nothing lies between --start {start} and {end} s; leave it out with --clips or move the range"
         )));
@@ -158,7 +161,7 @@ fn plan_clip(name: &str, clip: usize, animation: usize, channels: &[&Channel], o
     let (intervals, span) = if options.exact_fps {
         let intervals = (length * fps + SNAP).floor();
         (intervals as usize, intervals / fps)
-    } else if length > 0.0 {
+    } else if length > SHORTEST {
         let product = length * fps;
         let whole = product.round();
         // the tie at half a frame is decided by the same tolerance as everything else

@@ -1,5 +1,7 @@
 //! Palettes of runs of frames: all at once where they are small, again and again where they are not.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use glam::Vec4;
 use rayon::prelude::*;
 
@@ -31,6 +33,8 @@ pub struct PoseSource<'a> {
     clips: &'a [ClipPlan],
     /// Every frame, where all of them fit the share of the memory that they may take.
     resident: Option<Poses>,
+    /// Bits of the largest magnitudes so far: those of floats without a sign are ordered, NaN above infinity.
+    largest: [AtomicU32; 2],
 }
 
 impl<'a> PoseSource<'a> {
@@ -38,7 +42,7 @@ impl<'a> PoseSource<'a> {
     pub fn new(poser: &'a Poser<'a>, clips: &'a [ClipPlan], budget: u64) -> Self {
         let frames = clips.last().map_or(0, |c| c.first_frame + c.frame_count);
         let bytes = frames as u64 * poser.frame_bytes();
-        let mut source = Self { poser, clips, resident: None };
+        let mut source = Self { poser, clips, resident: None, largest: [AtomicU32::new(0), AtomicU32::new(0)] };
         if bytes <= budget {
             source.resident = Some(source.sample(0..frames));
         }
@@ -65,10 +69,19 @@ impl<'a> PoseSource<'a> {
         }
     }
 
+    /// Largest magnitude of a palette's element and of a morph weight over the frames sampled so far; NaN where one is.
+    pub fn largest(&self) -> [f32; 2] {
+        self.largest.each_ref().map(|bits| f32::from_bits(bits.load(Ordering::Relaxed)))
+    }
+
     /// Samples frames in parallel.
     fn sample(&self, range: std::ops::Range<usize>) -> Poses {
         let times: Vec<_> = range.map(|frame| self.locate(frame)).collect();
-        sample_times(self.poser, &times)
+        let poses = sample_times(self.poser, &times);
+        let largest = |bits: &[u32]| bits.iter().map(|bits| bits & !(1 << 31)).max().unwrap_or(0);
+        self.largest[0].fetch_max(largest(bytemuck::cast_slice(&poses.palettes)), Ordering::Relaxed);
+        self.largest[1].fetch_max(largest(bytemuck::cast_slice(&poses.weights)), Ordering::Relaxed);
+        poses
     }
 
     /// Clip and time of a frame of the whole bake.

@@ -1,5 +1,7 @@
 //! What passes from the input to the output unopened: materials, textures, samplers, and images with their bytes.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::document::Document;
@@ -47,7 +49,8 @@ pub(super) fn read_carried(
         format!("{{count}} images could not be read (first: {}); the materials keep their other parts", lost[0])
     });
     if let Some(Value::Object(extensions)) = json.remove("extensions") {
-        carried.extensions = extensions.into_iter().filter(|(name, _)| refers_to(&carried, name)).collect();
+        let used = extensions_of(&carried);
+        carried.extensions = extensions.into_iter().filter(|(name, _)| used.contains(name.as_str())).collect();
     }
     Ok(carried)
 }
@@ -59,11 +62,11 @@ pub(super) fn normal_map_uv(material: &Value) -> u32 {
     transformed.as_u64().or_else(|| texture["texCoord"].as_u64()).and_then(|n| n.try_into().ok()).unwrap_or(0)
 }
 
-/// Whether a material, texture, sampler or image uses an extension, whose root object it may then need.
-fn refers_to(carried: &Carried, extension: &str) -> bool {
-    let uses = |json: Option<&Value>| json.is_some_and(|e| e.get(extension).is_some());
+/// Extensions that materials, textures, samplers and images use, whose root objects they may then need.
+fn extensions_of(carried: &Carried) -> BTreeSet<String> {
     let items = carried.materials.iter().chain(&carried.textures).chain(&carried.samplers);
-    items.map(|item| item.get("extensions")).chain(carried.images.iter().map(|image| image.json.get("extensions"))).any(uses)
+    let all = items.map(|item| item.get("extensions")).chain(carried.images.iter().map(|image| image.json.get("extensions")));
+    all.flatten().filter_map(Value::as_object).flat_map(Map::keys).cloned().collect()
 }
 
 /// Reads one image; what cannot be read leaves its bytes empty and a sentence in `lost`.
@@ -74,7 +77,11 @@ fn read_image(doc: &Document<'_>, mut json: Map<String, Value>, index: usize, lo
     let declared = json.get("mimeType").and_then(Value::as_str).map(str::to_owned);
     let found = match (&uri, view) {
         (Some(uri), _) => doc.load(uri, &pointer).map(|loaded| (loaded.bytes, loaded.mime_type)),
-        (None, Some(view)) => doc.view(usize::try_from(view).unwrap_or(usize::MAX), &pointer).map(|bytes| (bytes.to_vec(), None)),
+        (None, Some(view)) => doc.view(usize::try_from(view).unwrap_or(usize::MAX), &pointer).and_then(|bytes| {
+            // Many images may stand for the same bytes.
+            doc.reserve(1, bytes.len() as u64, &pointer)?;
+            Ok((bytes.to_vec(), None))
+        }),
         (None, None) => Err(Fault::new(&pointer, "the image has neither a URI nor a buffer view", "")),
     };
     let (bytes, mime) = match found {

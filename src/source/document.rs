@@ -2,7 +2,8 @@
 //! file may unfold to.
 
 use std::borrow::Cow;
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ use super::uri::{self, Folder, Target};
 use crate::Fault;
 
 /// Bytes that every document may unfold to, whatever its size.
-const BUDGET_BASE: u64 = 32 << 20;
+const BUDGET_BASE: u64 = 24 << 20;
 /// Bytes that each byte of the input may unfold to on top: room for attributes that many primitives share and for compression.
 const BUDGET_FACTOR: u64 = 64;
 
@@ -35,6 +36,8 @@ pub(super) struct Document<'a> {
     unfolded: Cell<u64>,
     /// What decoding came across that the scene no longer shows.
     pub(super) seen: Seen,
+    /// Side files read so far.
+    read: RefCell<BTreeSet<PathBuf>>,
 }
 
 impl<'a> Document<'a> {
@@ -42,7 +45,18 @@ impl<'a> Document<'a> {
         let buffers = root.buffers.iter().map(|_| OnceCell::new()).collect();
         let unpacked = root.buffer_views.iter().map(|_| OnceCell::new()).collect();
         let loaded = Cell::new(bytes.len() as u64);
-        Self { root, bytes, bin, folder, buffers, unpacked, loaded, unfolded: Cell::new(0), seen: Seen::default() }
+        Self {
+            root,
+            bytes,
+            bin,
+            folder,
+            buffers,
+            unpacked,
+            loaded,
+            unfolded: Cell::new(0),
+            seen: Seen::default(),
+            read: RefCell::default(),
+        }
     }
 
     /// Whether the file requires an extension.
@@ -155,7 +169,14 @@ impl<'a> Document<'a> {
         let loaded = match self.folder.resolve(uri).map_err(refused)? {
             Target::Data { mime_type, bytes } => Loaded { bytes, mime_type },
             Target::Files(files) => match uri::read_first(&files) {
-                Ok((_, bytes)) => Loaded { bytes, mime_type: None },
+                Ok((path, bytes)) => {
+                    if !self.read.borrow_mut().insert(path.canonicalize().unwrap_or(path)) {
+                        // Read before: it must not make room for itself again.
+                        self.reserve(1, bytes.len() as u64, at)?;
+                        return Ok(Loaded { bytes, mime_type: None });
+                    }
+                    Loaded { bytes, mime_type: None }
+                }
                 Err(why) => {
                     let problem = format!("the side file `{}` cannot be read ({why})", uri::shorten(uri));
                     return Err(Fault::new(at, problem, "put it where the model refers to it"));

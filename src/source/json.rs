@@ -15,6 +15,14 @@ const STRUCTURE: [&str; 9] = ["accessors", "animations", "buffers", "bufferViews
 /// Arrays that only the output opens.
 const CARRIED: [&str; 5] = ["materials", "textures", "samplers", "images", "cameras"];
 
+/// Objects that every document may hold, and bytes of text that each one more takes at least: an object of two bytes (`{}`) becomes a
+/// thousand bytes of structure.
+const OBJECTS_BASE: usize = 49_152;
+const BYTES_AN_OBJECT: usize = 20;
+
+/// TEXCOORD and COLOR sets that are carried, at most.
+const MOST_SETS: u32 = 32;
+
 /// A document in its parts.
 #[derive(Debug)]
 pub(super) struct Parsed {
@@ -37,6 +45,12 @@ pub(super) fn parse(bytes: &[u8], warnings: &mut Warnings) -> Result<Parsed, Fau
     let Value::Object(mut document) = value else {
         return Err(Fault::new("", "the JSON is not an object", "export the model again"));
     };
+    let objects = document.values().map(count_objects).sum::<usize>();
+    let most = OBJECTS_BASE + bytes.len() / BYTES_AN_OBJECT;
+    if objects > most {
+        let problem = format!("the JSON holds {objects} objects in {} bytes, wanted at most {most} in so few", bytes.len());
+        return Err(Fault::new("", problem, "the file is damaged; export the model again"));
+    }
     check_version(&mut document, warnings)?;
     let mut carried = Map::new();
     for key in CARRIED.into_iter().chain(["extensions"]) {
@@ -59,6 +73,15 @@ pub(super) fn parse(bytes: &[u8], warnings: &mut Warnings) -> Result<Parsed, Fau
         })
     })?;
     Ok(Parsed { root, carried, ignored_channels })
+}
+
+/// Objects in a value, itself among them. The parser has bounded the depth.
+fn count_objects(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => items.iter().map(count_objects).sum(),
+        Value::Object(map) => 1 + map.values().map(count_objects).sum::<usize>(),
+        _ => 0,
+    }
 }
 
 /// The typed structure keeps indices in 32 bits and would cut a larger one: none is that large in an honest file. `pointer` is
@@ -168,7 +191,10 @@ fn mend(document: &mut Map<String, Value>, warnings: &mut Warnings) -> BTreeSet<
         }
     }
     warnings.add(Code::NotCarried, unknown.len() as u64, || {
-        format!("{{count}} vertex attributes have names that glTF does not know, such as `{}`, and were left out", unknown[0])
+        format!(
+            "{{count}} vertex attributes have names that glTF does not know or sets beyond {MOST_SETS}, such as `{}`, and were left out",
+            unknown[0]
+        )
     });
     let mut ignored = BTreeSet::new();
     for (a, animation) in objects(document.get_mut("animations")).enumerate() {
@@ -199,8 +225,10 @@ fn moves_a_node(channel: &Map<String, Value>) -> bool {
 fn is_semantic(name: &str) -> bool {
     let numbered = || {
         let (base, set) = name.rsplit_once('_')?;
-        let known = ["TEXCOORD", "COLOR", "JOINTS", "WEIGHTS"].contains(&base);
-        (known && set.bytes().all(|b| b.is_ascii_digit()) && set.parse::<u32>().is_ok()).then_some(())
+        let number = set.parse::<u32>().ok().filter(|_| set.bytes().all(|b| b.is_ascii_digit()))?;
+        // Sets are consecutive (3.7.2.1), and the output fills the gaps below a UV set.
+        let most = if ["TEXCOORD", "COLOR"].contains(&base) { MOST_SETS } else { u32::MAX };
+        (["TEXCOORD", "COLOR", "JOINTS", "WEIGHTS"].contains(&base) && number < most).then_some(())
     };
     ["POSITION", "NORMAL", "TANGENT"].contains(&name) || name.starts_with('_') || numbered().is_some()
 }
@@ -258,6 +286,14 @@ mod tests {
         assert!(fault(br#"{"asset":{"version":"2.0"},"#).remedy.contains("cut off"));
         let deep = format!("{{\"extras\":{}{}}}", "[".repeat(10_000), "]".repeat(10_000));
         assert!(fault(deep.as_bytes()).remedy.contains("128 levels"));
+    }
+
+    #[test]
+    fn objects_of_no_bytes_are_counted() {
+        let nodes = |count: usize, item: &str| format!(r#"{{"asset":{{"version":"2.0"}},"nodes":[{}{{}}]}}"#, item.repeat(count));
+        assert!(parse(nodes(40_000, "{},").as_bytes(), &mut Warnings::default()).is_ok());
+        assert!(parse(nodes(100_000, r#"{"name":"a node"},"#).as_bytes(), &mut Warnings::default()).is_ok());
+        assert!(fault(nodes(60_000, "{},").as_bytes()).problem.contains("60002 objects in 1800"));
     }
 
     #[test]

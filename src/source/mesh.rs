@@ -17,6 +17,10 @@ use crate::warning::{Code, Warnings};
 /// Distance of a float vector's length from 1 that is put right without a word.
 const UNIT_TOLERANCE: f32 = 1e-2;
 
+/// Bytes that a vertex and an index take in the course of a bake, about.
+const VERTEX_COST: u64 = 256;
+const INDEX_COST: u64 = 32;
+
 /// What an attribute may be: element types, and component types with their normalized flag.
 struct Allowed {
     kinds: &'static [Type],
@@ -99,6 +103,10 @@ pub(super) fn read_primitive(
     let geometry = Geometry::open(doc, json, &pointer)?;
 
     let at = format!("{pointer}/attributes");
+    // what Draco holds has been charged for by its decoder
+    if geometry.triangles().is_none() {
+        reserve_empty(doc, positions.value(), VERTEX_COST)?;
+    }
     let mut reader = Reader { doc, geometry: &geometry, vertices: None, warnings };
     let positions = reader.read(positions.value(), &POSITION, &format!("{at}/POSITION"))?.vectors::<3>()?;
     let vertices = positions.len();
@@ -168,6 +176,14 @@ pub(super) fn read_primitive(
         return Err(missing(&format!("{pointer}/material"), "material", material, materials));
     }
     Ok(Some(primitive))
+}
+
+/// Zeros cost the file nothing, but the bake `cost` bytes each: that is charged where an accessor has no bytes of its own.
+fn reserve_empty(doc: &Document<'_>, index: usize, cost: u64) -> Result<(), Fault> {
+    match doc.root.accessors.get(index) {
+        Some(accessor) if accessor.buffer_view.is_none() => doc.reserve(accessor.count.0, cost, &format!("/accessors/{index}")),
+        _ => Ok(()),
+    }
 }
 
 /// TEXCOORD_n, COLOR_n, then custom names; each by number or name.
@@ -251,6 +267,7 @@ impl<'d> Reader<'d, '_, '_> {
     }
 
     fn read_indices(&mut self, index: usize, vertices: usize, at: &str) -> Result<Vec<u32>, Fault> {
+        reserve_empty(self.doc, index, INDEX_COST)?;
         let elements = accessor::read(self.doc, index, at, self.warnings)?;
         if elements.kind != Type::Scalar || ![Component::U8, Component::U16, Component::U32].contains(&elements.component) {
             let problem = format!("the accessor is a {}, wanted SCALAR of U8, U16 or U32", elements.describe());

@@ -102,6 +102,9 @@ fn read_bytes(
         true => None,
         false => nodes::choose_scene(&doc.root, settings.scene.as_deref(), warnings).map_err(Stop::Usage)?,
     };
+    // Every node has weights for all targets of its mesh.
+    let weights = doc.root.nodes.iter().filter_map(|n| n.mesh).map(|m| nodes::target_count(&doc.root, m.value()) as u64).sum();
+    doc.reserve(weights, size_of::<f64>() as u64, "/nodes")?;
     let mut tree = nodes::read_tree(&doc.root, scene, warnings)?;
     let origin = Origin {
         file: path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default(),
@@ -146,10 +149,15 @@ fn read_parts(
     let mut primitives = Vec::new();
     // Per mesh of the file, its primitives that have something to bake.
     let mut decoded: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for mesh in shown.iter().map(|s| s.mesh).collect::<BTreeSet<_>>() {
+    // Joints of the smallest skin that each mesh is shown with.
+    let mut joint_counts: BTreeMap<usize, Option<usize>> = BTreeMap::new();
+    for show in &shown {
+        let count = show.skin.and_then(|skin| Some(skins.get(skin)?.joints.len()));
+        let least = joint_counts.entry(show.mesh).or_default();
+        *least = (*least).into_iter().chain(count).min();
+    }
+    for (mesh, joint_count) in joint_counts {
         check_targets(doc, mesh)?;
-        let joint_counts = shown.iter().filter(|s| s.mesh == mesh).filter_map(|s| Some(skins.get(s.skin?)?.joints.len()));
-        let joint_count = joint_counts.min();
         let count = doc.root.meshes[mesh].primitives.len();
         warnings.add(Code::PrimitiveSkipped, u64::from(count == 0), || {
             format!("{{count}} primitives were left out, the first: /meshes/{mesh} has no primitives at all")

@@ -6,6 +6,8 @@
 //! | `models` | the handful of documents that many cases start from |
 //! | `bake` | bakes a document into a temporary folder and decodes what was written |
 //! | `decode`, `texture`, `glb` | the decoder, written from the format's page alone; it shares no code with the encoder |
+//! | `meshopt` | compresses buffer views of such a document |
+//! | `random` | random skinned models and their reference |
 //! | `oracle` | the given models and where their vertices must be |
 //! | `playback` | runs a playback shader on the software adapter |
 //! | `validate` | Khronos's validator and a JSON Schema validator, both run by Node |
@@ -17,9 +19,12 @@ pub mod bake;
 pub mod decode;
 pub mod fixture;
 pub mod glb;
+#[cfg(feature = "meshopt")]
+pub mod meshopt;
 pub mod models;
 pub mod oracle;
 pub mod playback;
+pub mod random;
 pub mod texture;
 pub mod validate;
 
