@@ -85,17 +85,24 @@ struct Deformed {
     degenerate: bool,
 }
 
-// Adds four influences: joints of one set, unrolled by hand.
+fn add_influence(m: ptr<function, Matrix>, matrix: u32, weight: f32) {
+    let row = matrix * 3u;
+    (*m).x += palettes[row] * weight;
+    (*m).y += palettes[row + 1u] * weight;
+    (*m).z += palettes[row + 2u] * weight;
+}
+
+// Adds the four influences of a set, unrolled by hand. They are sorted by weight: where the second is 0, so are the rest.
 fn add_influences(m: ptr<function, Matrix>, index: u32, base: u32) {
     let four = influences[index];
-    let w = four.weights;
-    let a = (base + four.joints.x) * 3u;
-    let b = (base + four.joints.y) * 3u;
-    let c = (base + four.joints.z) * 3u;
-    let d = (base + four.joints.w) * 3u;
-    (*m).x += palettes[a] * w.x + palettes[b] * w.y + palettes[c] * w.z + palettes[d] * w.w;
-    (*m).y += palettes[a + 1u] * w.x + palettes[b + 1u] * w.y + palettes[c + 1u] * w.z + palettes[d + 1u] * w.w;
-    (*m).z += palettes[a + 2u] * w.x + palettes[b + 2u] * w.y + palettes[c + 2u] * w.z + palettes[d + 2u] * w.w;
+    add_influence(m, base + four.joints.x, four.weights.x);
+    if four.weights.y > 0.0 {
+        add_influence(m, base + four.joints.y, four.weights.y);
+        if four.weights.z > 0.0 {
+            add_influence(m, base + four.joints.z, four.weights.z);
+            add_influence(m, base + four.joints.w, four.weights.w);
+        }
+    }
 }
 
 // Weighted sum of the palette's matrices.

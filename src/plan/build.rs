@@ -260,19 +260,21 @@ impl Builder<'_> {
         }
     }
 
+    /// Groups of four, the largest weights first: the kernel stops at the first 0.
     fn add_influences(&mut self, primitive: &Primitive, skin: usize, v: usize) -> (u32, u32) {
-        let first = self.mesh.influences.len();
         let sets = primitive.influences.sets;
-        for s in 0..sets {
-            let (joints, weights) = (primitive.influences.joints[v * sets + s], primitive.influences.weights[v * sets + s]);
-            if s > 0 && weights == [0.0; 4] {
-                continue;
-            }
-            let mut entries = [0; 4];
-            for (entry, (&joint, &weight)) in entries.iter_mut().zip(joints.iter().zip(&weights)) {
-                if weight != 0.0 {
-                    *entry = self.entry(PaletteEntry::Joint { skin, joint: joint.into() });
-                }
+        let joints = primitive.influences.joints[v * sets..][..sets].as_flattened();
+        let weights = primitive.influences.weights[v * sets..][..sets].as_flattened();
+        let mut found: Vec<(u16, f32)> = joints.iter().copied().zip(weights.iter().copied()).filter(|(_, w)| *w != 0.0).collect();
+        found.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let first = self.mesh.influences.len();
+        for group in found.chunks(4) {
+            // a place without weight names the first joint, which is at hand
+            let mut entries = [self.entry(PaletteEntry::Joint { skin, joint: group[0].0.into() }); 4];
+            let mut weights = [0.0; 4];
+            for (k, &(joint, weight)) in group.iter().enumerate() {
+                entries[k] = self.entry(PaletteEntry::Joint { skin, joint: joint.into() });
+                weights[k] = weight;
             }
             self.mesh.influences.push(Influence { joints: entries, weights });
         }

@@ -100,7 +100,7 @@ pub struct Vertex {
 pub struct Influence {
     /// Index into the palette of a frame.
     pub joints: [u32; 4],
-    /// Weights; all sets of a vertex sum to 1.
+    /// Weights, the largest first; all sets of a vertex sum to 1.
     pub weights: [f32; 4],
 }
 

@@ -85,7 +85,7 @@ impl Gpu {
         let poser = job.poses.poser();
         let palette = (poser.palette_rows() * 16).max(poser.weight_count() * 4).max(1) as u64;
         let binding = self.context.limits.max_storage_buffer_binding_size.min(self.context.limits.max_buffer_size);
-        let frames = (binding / palette).min(most as u64).min(self.work.frames.unwrap_or(usize::MAX) as u64) as usize;
+        let frames = (binding / palette).min(most as u64) as usize;
         if frames == 0 {
             return Err(self.context.failed(&format!("one frame's palette takes {palette} bytes, its largest binding {binding}")));
         }
@@ -245,7 +245,7 @@ impl Backend for Gpu {
         let poser = job.poses.poser();
         // the clip's first pose goes with every run
         let by_memory = (memory / 8 / poser.frame_bytes().max(1)).clamp(2, 1 + BOUNDS_FRAMES as u64) as usize;
-        let frames = self.frames_that_fit(job, by_memory)?;
+        let frames = self.frames_that_fit(job, by_memory.min(self.work.frames.map_or(usize::MAX, |f| f + 1)))?;
         if frames < 2 {
             return Err(self.context.failed("two frames' palettes do not fit its largest binding"));
         }

@@ -3,7 +3,7 @@
 use glam::{Vec3, Vec4, Vec4Swizzles};
 
 use super::layout::NO_DIRECTION;
-use crate::plan::mesh::{BakeMesh, Vertex};
+use crate::plan::mesh::{BakeMesh, Influence, Vertex};
 use crate::pose::{FrameRef, MATRIX_ROWS};
 
 /// A mesh and the palettes of some frames.
@@ -62,17 +62,12 @@ impl<'a> Twin<'a> {
         Self { with_tangents, ..self }
     }
 
-    /// Weighted sum of the palette's matrices, four influences at a time.
+    /// Weighted sum of the palette's matrices.
     pub fn blend_matrix(&self, v: &Vertex, frame: usize) -> Matrix {
         let palette = &self.frames.palettes[frame * self.palette_rows..][..self.palette_rows];
-        let matrix = |joint: u32| &palette[joint as usize * MATRIX_ROWS..][..MATRIX_ROWS];
         let mut m = Matrix { x: Vec4::ZERO, y: Vec4::ZERO, z: Vec4::ZERO };
-        for set in &self.mesh.influences[v.first_set as usize..][..v.sets as usize] {
-            let w = set.weights;
-            let [a, b, c, d] = set.joints.map(matrix);
-            m.x += a[0] * w[0] + b[0] * w[1] + c[0] * w[2] + d[0] * w[3];
-            m.y += a[1] * w[0] + b[1] * w[1] + c[1] * w[2] + d[1] * w[3];
-            m.z += a[2] * w[0] + b[2] * w[1] + c[2] * w[2] + d[2] * w[3];
+        for four in &self.mesh.influences[v.first_set as usize..][..v.sets as usize] {
+            add_influences(&mut m, four, palette);
         }
         m
     }
@@ -130,6 +125,26 @@ impl<'a> Twin<'a> {
         }
         let turned = transform_tangent(m, t);
         if turned == Vec3::ZERO { Vec3::from(v.tangent) } else { turned }
+    }
+}
+
+fn add_influence(m: &mut Matrix, palette: &[Vec4], matrix: u32, weight: f32) {
+    let rows = &palette[matrix as usize * MATRIX_ROWS..][..MATRIX_ROWS];
+    m.x += rows[0] * weight;
+    m.y += rows[1] * weight;
+    m.z += rows[2] * weight;
+}
+
+/// Adds the four influences of a set, unrolled by hand. They are sorted by weight: where the second is 0, so are the rest.
+fn add_influences(m: &mut Matrix, four: &Influence, palette: &[Vec4]) {
+    let [x, y, z, w] = four.weights;
+    add_influence(m, palette, four.joints[0], x);
+    if y > 0.0 {
+        add_influence(m, palette, four.joints[1], y);
+        if z > 0.0 {
+            add_influence(m, palette, four.joints[2], z);
+            add_influence(m, palette, four.joints[3], w);
+        }
     }
 }
 
