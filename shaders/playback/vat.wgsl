@@ -94,7 +94,7 @@ fn vat_frames_ping_pong(clip: vec4f, now: f32) -> VatFrames {
     return vat_around(clip, intervals - abs(vat_progress(clip, now, 2.0 * intervals) - intervals));
 }
 
-// Length 1. Opposite directions may blend to 0, which has none: up then, instead of a hole in the picture.
+// Length 1. Opposite directions may blend to 0, which has none: +Z then, instead of a hole in the picture.
 fn vat_unit(v: vec3f) -> vec3f {
     let square = dot(v, v);
     return select(vec3f(0.0, 0.0, 1.0), v / sqrt(square), square > 0.0);
