@@ -10,7 +10,7 @@ pub enum Language {
     Wgsl,
     /// OpenGL, Vulkan, WebGL 2, three.js: GLSL 300 es and 450
     Glsl,
-    /// DirectX, Unity, Unreal
+    /// DirectX, Unity
     Hlsl,
     /// Godot 4: a .gdshaderinc
     Godot,

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 pub fn run(args: &ShaderArgs) -> Result<Exit> {
     let source = args.language.source();
     match &args.output {
-        Some(path) => std::fs::write(path, source).map_err(Error::io("write", path))?,
+        Some(path) => std::fs::write(path, source).map_err(Error::io("write the shader", path))?,
         None => print(source)?,
     }
     Ok(Exit::Done)
