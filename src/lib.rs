@@ -35,6 +35,8 @@
 //! | deform | [`skin`] | vertices times matrices to values, in WGSL or by its twin in Rust; [`mod@encode`] makes texels of them |
 //! | write | [`output`] | PNG, EXR, GLB and sidecar; a set of files is complete or absent |
 //!
+//! [`playback`] has the code that plays what was written, for vertex shaders.
+//!
 //! What a caller asks for is in [`options`], what it is told in [`report`], [`warning`] and [`error`]. The library prints nothing; a
 //! [`Progress`] hears how far a bake is and may stop it.
 //!
@@ -46,6 +48,7 @@ pub mod error;
 pub mod options;
 pub mod output;
 pub mod plan;
+pub mod playback;
 pub mod pose;
 pub mod report;
 pub mod scene;

@@ -12,6 +12,7 @@ use base64::Engine;
 use serde_json::Value;
 use tempfile::TempDir;
 use vatbake::Report;
+use vatbake::playback::Language;
 
 /// A folder of small files, of which none is a model.
 fn tree(files: &[&str]) -> TempDir {
@@ -95,7 +96,9 @@ fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
 #[test]
 fn help() {
     let dir = tree(&[]);
-    for words in ["-h", "--help", "bake -h", "bake --help", "inspect -h", "inspect --help", "devices --help", "schema --help"] {
+    for words in
+        ["-h", "--help", "bake -h", "bake --help", "inspect -h", "inspect --help", "devices --help", "schema --help", "shader --help"]
+    {
         let (code, stdout, stderr) = answer(dir.path(), words);
         assert_eq!((code, stderr.as_str()), (0, ""), "{words}");
         insta::assert_snapshot!(format!("help {}", words.replace("--help", "long").replace("-h", "short")).replace(' ', "-"), stdout);
@@ -170,6 +173,9 @@ fn wrong_usage() {
         "inspect models",
         "devices --quiet",
         "schema now",
+        "shader",
+        "shader msl",
+        "shader wgsl -o absent/vat.wgsl -o vat.wgsl",
     ];
     let mut shown = String::new();
     for line in lines {
@@ -250,6 +256,19 @@ fn the_schema_is_json() {
     let (code, stdout, stderr) = answer(tree(&[]).path(), "schema");
     assert_eq!((code, stderr.as_str()), (0, ""));
     assert!(json(&stdout).is_object());
+}
+
+#[test]
+fn a_shader_is_printed_or_written() {
+    let dir = tree(&[]);
+    for (word, language) in [("wgsl", Language::Wgsl), ("glsl", Language::Glsl), ("hlsl", Language::Hlsl), ("godot", Language::Godot)] {
+        assert_eq!(answer(dir.path(), &format!("shader {word}")), (0, language.source().to_owned(), String::new()));
+        assert_eq!(answer(dir.path(), &format!("shader {word} -o {word}.txt")), (0, String::new(), String::new()));
+        assert_eq!(std::fs::read_to_string(dir.path().join(format!("{word}.txt"))).expect("a file"), language.source());
+    }
+    let (code, stdout, stderr) = answer(dir.path(), "shader wgsl -o absent/vat.wgsl");
+    assert_eq!((code, stdout.as_str()), (1, ""));
+    assert!(stderr.contains("absent/vat.wgsl"), "{stderr}");
 }
 
 /// `vatbake schema | head -1`: a reader that has enough is no error.

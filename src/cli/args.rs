@@ -7,6 +7,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, value_parser};
 
 use super::values::{Bytes, Device, Rate, parse_bits, parse_merge, parse_name, parse_scale, parse_seconds};
 use crate::options::{Format, MergeClips, Normals, Options, Position, Recompute, Rest, RootMotion};
+use crate::playback::Language;
 
 /// Smallest and largest `--max-size`: four texels are the least that a texture has, no adapter takes more than 32,768.
 const MAX_SIZE_RANGE: std::ops::RangeInclusive<i64> = 4..=32768;
@@ -35,6 +36,8 @@ pub enum Command {
     Devices(DevicesArgs),
     /// Print the JSON Schema of the sidecar
     Schema,
+    /// Print the code that plays a bake, for a vertex shader
+    Shader(ShaderArgs),
 }
 
 const BAKE_EXAMPLES: &str = "Examples:
@@ -205,6 +208,17 @@ pub struct DevicesArgs {
     /// Print JSON on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+/// Flags of `shader`.
+#[derive(Debug, ClapArgs)]
+pub struct ShaderArgs {
+    /// Language of the shader
+    #[arg(value_name = "LANGUAGE", value_enum)]
+    pub language: Language,
+    /// File to write instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub mod inspect;
 pub mod json;
 pub mod progress;
 pub mod schema;
+pub mod shader;
 pub mod show;
 pub mod space;
 pub mod summary;
@@ -42,6 +43,7 @@ pub fn run(words: Vec<OsString>) -> Exit {
         Command::Inspect(args) => inspect::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Schema => schema::run(),
+        Command::Shader(args) => shader::run(&args),
     };
     result.unwrap_or_else(|error| {
         say(&error_line(&error, None, Paint::stderr()));

@@ -192,12 +192,12 @@ impl Vat {
         (0..clip.frame_count).map(|k| self.position(clip.first_frame + k, vertex)).collect()
     }
 
-    /// What a player shows of vertex `i`, `seconds` after the clip began.
-    pub fn play(&self, clip: usize, seconds: f64, mode: Mode, vertex: usize) -> V3 {
+    /// The frames (of the whole bake) that a player shows `seconds` after the clip began, and how far it is from the first to the second.
+    pub fn between(&self, clip: usize, seconds: f64, mode: Mode) -> (usize, usize, f64) {
         let clip = &self.clips[clip];
         let intervals = (clip.frame_count - 1) as f64;
         if clip.frame_count == 1 {
-            return self.position(clip.first_frame, vertex);
+            return (clip.first_frame, clip.first_frame, 0.0);
         }
         let x = seconds * clip.fps;
         let x = match mode {
@@ -206,8 +206,19 @@ impl Vat {
             Mode::PingPong => intervals - (x.rem_euclid(2.0 * intervals) - intervals).abs(),
         };
         let first = x.floor().min(intervals - 1.0);
-        let [a, b] = [0, 1].map(|step| self.position(clip.first_frame + first as usize + step, vertex));
-        std::array::from_fn(|c| a[c] + (b[c] - a[c]) * (x - first))
+        (clip.first_frame + first as usize, clip.first_frame + first as usize + 1, x - first)
+    }
+
+    /// Where a player shows vertex `i`, `seconds` after the clip began.
+    pub fn play(&self, clip: usize, seconds: f64, mode: Mode, vertex: usize) -> V3 {
+        let (first, second, blend) = self.between(clip, seconds, mode);
+        mix(self.position(first, vertex), self.position(second, vertex), blend)
+    }
+
+    /// The normal that it shows.
+    pub fn play_normal(&self, clip: usize, seconds: f64, mode: Mode, vertex: usize) -> V3 {
+        let (first, second, blend) = self.between(clip, seconds, mode);
+        unit(mix(self.normal(first, vertex), self.normal(second, vertex), blend))
     }
 
     /// Largest error that rounding to this format may cause on an axis, metres: half a step, or half a unit in the last place.
@@ -378,7 +389,13 @@ pub fn vector(json: &Value) -> Result<V3, String> {
     list.try_into().map_err(|_| format!("{json} is no array of three numbers"))
 }
 
-fn unit(v: V3) -> V3 {
+/// Straight from `a` to `b`.
+pub fn mix(a: V3, b: V3, amount: f64) -> V3 {
+    std::array::from_fn(|c| a[c] + (b[c] - a[c]) * amount)
+}
+
+/// Length 1.
+pub fn unit(v: V3) -> V3 {
     let length = v.iter().map(|c| c * c).sum::<f64>().sqrt();
     v.map(|c| c / length)
 }

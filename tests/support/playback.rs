@@ -1,32 +1,29 @@
-//! Runs a playback shader's `deform` on the software adapter, one invocation a case.
+//! Runs playback code as a compute shader on the software adapter, one invocation a case.
 
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 
 use wgpu::util::{BufferInitDescriptor, DeviceExt, TextureDataOrder};
 use wgpu::{BufferUsages, TextureUsages};
 
-use super::decode::V3;
 use super::texture::Image;
 
-/// Calls the shader: rest, UV, clock and instance of each case in, position and normal out.
-const ENTRY: &str = "
-struct Case { rest: vec3f, u: f32, v: f32, now: f32, padding: vec2f, instance: vec4f }
-@group(0) @binding(3) var<storage, read> cases: array<Case>;
-@group(0) @binding(4) var<storage, read_write> results: array<vec4f>;
-
-@compute @workgroup_size(1)
-fn check(@builtin(global_invocation_id) id: vec3u) {
-    let given = cases[id.x];
-    let deformed = deform(given.rest, vec2f(given.u, given.v), given.instance, given.now);
-    results[id.x * 2] = vec4f(deformed.position, 0.0);
-    results[id.x * 2 + 1] = vec4f(deformed.normal, 0.0);
+/// What a shader reads.
+pub enum Resource<'a> {
+    Uniform(Vec<u32>),
+    Storage(&'a [f32]),
+    Texture(&'a Image),
 }
-";
-/// Floats of a case.
-const CASE: usize = 12;
 
-/// Positions and normals that `deform` finds. `shader` declares the uniform, the position and the normal texture as bindings 0 to 2.
-pub fn run(shader: &str, uniform: &[u32], textures: [&Image; 2], cases: &[f32]) -> Vec<(V3, V3)> {
+/// Invocations of a workgroup: what every shader run here declares.
+const GROUP: usize = 64;
+
+/// One software device at a time, as in `bake`.
+static SOFTWARE: Mutex<()> = Mutex::new(());
+
+/// Runs the only entry point of a WGSL module for `count` cases. `resources` are the bindings from 0, the binding after them receives
+/// `vectors` vec4s a case, which come back.
+pub fn run(wgsl: &str, resources: &[Resource<'_>], count: usize, vectors: usize) -> Vec<[f32; 4]> {
+    let _one = SOFTWARE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
     let backends = descriptor.backends;
@@ -34,23 +31,19 @@ pub fn run(shader: &str, uniform: &[u32], textures: [&Image; 2], cases: &[f32]) 
     let adapter = adapters.into_iter().find(|a| a.get_info().device_type == wgpu::DeviceType::Cpu).expect("a software adapter (llvmpipe)");
     let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor::default())).expect("it starts");
 
-    let source = wgpu::ShaderSource::Wgsl(format!("{shader}{ENTRY}").into());
+    let source = wgpu::ShaderSource::Wgsl(wgsl.into());
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
     let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: None,
         layout: None,
         module: &module,
-        entry_point: Some("check"),
+        entry_point: None,
         compilation_options: wgpu::PipelineCompilationOptions::default(),
         cache: None,
     });
     let buffer = |contents: &[u8], usage| device.create_buffer_init(&BufferInitDescriptor { label: None, contents, usage });
-    let count = cases.len() / CASE;
-    let (uniform, input) =
-        (buffer(bytemuck::cast_slice(uniform), BufferUsages::UNIFORM), buffer(bytemuck::cast_slice(cases), BufferUsages::STORAGE));
-    let output = buffer(&vec![0; count * 32], BufferUsages::STORAGE | BufferUsages::COPY_SRC);
-    let back = buffer(&vec![0; count * 32], BufferUsages::MAP_READ | BufferUsages::COPY_DST);
-    let views = textures.map(|image| {
+    let view = |image: &Image| {
+        assert_eq!(image.pixel, "rgba16unorm", "what the tests upload");
         let texture = wgpu::TextureDescriptor {
             label: None,
             size: wgpu::Extent3d { width: image.width as u32, height: image.height as u32, depth_or_array_layers: 1 },
@@ -62,15 +55,28 @@ pub fn run(shader: &str, uniform: &[u32], textures: [&Image; 2], cases: &[f32]) 
             view_formats: &[],
         };
         device.create_texture_with_data(&queue, &texture, TextureDataOrder::LayerMajor, &image.bytes()).create_view(&Default::default())
+    };
+    enum Held {
+        Buffer(wgpu::Buffer),
+        View(wgpu::TextureView),
+    }
+    let size = (count * vectors * 16) as u64;
+    let output = buffer(&vec![0; size as usize], BufferUsages::STORAGE | BufferUsages::COPY_SRC);
+    let back = buffer(&vec![0; size as usize], BufferUsages::MAP_READ | BufferUsages::COPY_DST);
+    let mut held: Vec<Held> = resources
+        .iter()
+        .map(|resource| match resource {
+            Resource::Uniform(words) => Held::Buffer(buffer(bytemuck::cast_slice(words), BufferUsages::UNIFORM)),
+            Resource::Storage(floats) => Held::Buffer(buffer(bytemuck::cast_slice(floats), BufferUsages::STORAGE)),
+            Resource::Texture(image) => Held::View(view(image)),
+        })
+        .collect();
+    held.push(Held::Buffer(output.clone()));
+    let resources = held.iter().map(|held| match held {
+        Held::Buffer(buffer) => buffer.as_entire_binding(),
+        Held::View(view) => wgpu::BindingResource::TextureView(view),
     });
-    let resources = [
-        uniform.as_entire_binding(),
-        wgpu::BindingResource::TextureView(&views[0]),
-        wgpu::BindingResource::TextureView(&views[1]),
-        input.as_entire_binding(),
-        output.as_entire_binding(),
-    ];
-    let entries: Vec<_> = resources.into_iter().zip(0..).map(|(resource, binding)| wgpu::BindGroupEntry { binding, resource }).collect();
+    let entries: Vec<_> = resources.zip(0..).map(|(resource, binding)| wgpu::BindGroupEntry { binding, resource }).collect();
     let layout = pipeline.get_bind_group_layout(0);
     let group = device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries });
     let mut encoder = device.create_command_encoder(&Default::default());
@@ -78,16 +84,14 @@ pub fn run(shader: &str, uniform: &[u32], textures: [&Image; 2], cases: &[f32]) 
         let mut pass = encoder.begin_compute_pass(&Default::default());
         pass.set_pipeline(&pipeline);
         pass.set_bind_group(0, &group, &[]);
-        pass.dispatch_workgroups(count as u32, 1, 1);
+        pass.dispatch_workgroups(count.div_ceil(GROUP) as u32, 1, 1);
     }
-    encoder.copy_buffer_to_buffer(&output, 0, &back, 0, Some(count as u64 * 32));
+    encoder.copy_buffer_to_buffer(&output, 0, &back, 0, Some(size));
     queue.submit([encoder.finish()]);
     let (done, mapped) = mpsc::channel();
     back.map_async(wgpu::MapMode::Read, .., move |result| done.send(result).expect("a listener"));
     device.poll(wgpu::PollType::wait_indefinitely()).expect("it ends");
     mapped.recv().expect("an answer").expect("a mapped buffer");
     let bytes = back.get_mapped_range(..).expect("a mapped range");
-    let values: Vec<f32> = bytemuck::pod_collect_to_vec(&bytes);
-    let vector = |v: &[f32]| [v[0], v[1], v[2]].map(f64::from);
-    values.chunks_exact(8).map(|v| (vector(v), vector(&v[4..]))).collect()
+    bytemuck::pod_collect_to_vec(&bytes)
 }
