@@ -24,6 +24,8 @@ const WAITING: usize = 1;
 pub struct Textures {
     /// One a layer of the encoding, in its order.
     pub files: Vec<TextureFile>,
+    /// Bytes that the writers may take together, beside the texels that they are given.
+    pub memory: u64,
 }
 
 /// One image file.
@@ -66,7 +68,7 @@ impl Textures {
             };
             TextureFile { layer, role, file: format!("{name}_vat_{what}.{extension}"), pixel }
         };
-        Self { files: encoding.layers().into_iter().map(file).collect() }
+        Self { files: encoding.layers().into_iter().map(file).collect(), memory: options.memory / 4 }
     }
 }
 
@@ -88,7 +90,8 @@ pub fn write(
 ) -> Result<(Measured, Vec<Written>)> {
     let mut outputs = Vec::new();
     for texture in &textures.files {
-        outputs.push(Output::new(texture, job, set.as_deref_mut())?);
+        let memory = textures.memory / textures.files.len() as u64;
+        outputs.push(Output::new(texture, job, memory, set.as_deref_mut())?);
     }
     std::thread::scope(|scope| {
         let mut senders: Vec<SyncSender<Piece>> = Vec::new();
@@ -123,7 +126,7 @@ enum Output {
 }
 
 impl Output {
-    fn new(texture: &TextureFile, job: &Job<'_>, set: Option<&mut Set>) -> Result<Self> {
+    fn new(texture: &TextureFile, job: &Job<'_>, memory: u64, set: Option<&mut Set>) -> Result<Self> {
         let Some(set) = set else { return Ok(Self::Nothing) };
         let file = set.file(&texture.file)?;
         let path = file.path().to_path_buf();
@@ -131,8 +134,8 @@ impl Output {
         Ok(match texture.pixel {
             Pixel::Rgba16Unorm => Self::Png(Box::new(PngWriter::new(file, path, width, height, png::Depth::Sixteen)?)),
             Pixel::Rgba8Unorm => Self::Png(Box::new(PngWriter::new(file, path, width, height, png::Depth::Eight)?)),
-            Pixel::Rgba16Float => Self::Exr(Box::new(ExrWriter::new(file, path, width, height, exr::Depth::Half)?)),
-            Pixel::Rgba32Float => Self::Exr(Box::new(ExrWriter::new(file, path, width, height, exr::Depth::Float)?)),
+            Pixel::Rgba16Float => Self::Exr(Box::new(ExrWriter::new(file, path, width, height, exr::Depth::Half)?.with_memory(memory))),
+            Pixel::Rgba32Float => Self::Exr(Box::new(ExrWriter::new(file, path, width, height, exr::Depth::Float)?.with_memory(memory))),
         })
     }
 
