@@ -30,7 +30,7 @@ use crate::warning::{Code, Warnings};
 use crate::{Error, Fault, Result};
 use document::{Document, missing};
 pub use facts::{Facts, WeightFacts};
-pub(crate) use nodes::decompose;
+pub(crate) use clip::free_animated_matrices;
 use uri::Folder;
 
 /// What is to be read.
