@@ -1,7 +1,10 @@
 //! What a caller asks for: every default in one place, used by the library, the help and the README.
 
+mod check;
+
 use std::path::PathBuf;
 
+pub use check::{MAX_SIZE_RANGE, UV_SET_RANGE};
 use serde::{Deserialize, Serialize};
 
 /// Frames a second unless asked otherwise.

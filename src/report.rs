@@ -113,7 +113,7 @@ pub struct ClipReport {
 /// One texture of a report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TextureReport {
-    /// `position` or `normal`.
+    /// `position`, `normal` or `tangent`.
     pub role: String,
     /// File name; empty after a dry run.
     pub file: String,

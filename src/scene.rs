@@ -4,9 +4,13 @@
 //! a parent stands before its children, every accessor is decoded, every weight and quaternion is normalised, every index is in
 //! range. Code behind this border may index without asking.
 
+mod transform;
+
 use std::sync::Arc;
 
-use glam::{DMat4, DQuat, DVec3};
+use glam::DMat4;
+
+pub use transform::{Local, Trs};
 
 /// One animated model, decoded and checked.
 #[derive(Debug, Clone, Default)]
@@ -55,32 +59,6 @@ pub struct Node {
     pub local: Local,
     /// Default weights of its mesh's morph targets (the node's, else the mesh's, else zeros); empty without targets.
     pub weights: Vec<f64>,
-}
-
-/// A node's local transform. A matrix is kept as it is: a shear does not survive decomposition.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Local {
-    /// Translation, rotation, scale: the only kind that an animation moves.
-    Trs(Trs),
-    /// A fixed matrix.
-    Matrix(DMat4),
-}
-
-/// Translation (metres), unit quaternion, scale.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Trs {
-    /// Metres.
-    pub translation: DVec3,
-    /// Unit length.
-    pub rotation: DQuat,
-    /// Per axis.
-    pub scale: DVec3,
-}
-
-impl Default for Trs {
-    fn default() -> Self {
-        Self { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE }
-    }
 }
 
 /// Joints and what brings a vertex into each joint's space.
@@ -308,8 +286,6 @@ pub struct Image {
     pub json: serde_json::Map<String, serde_json::Value>,
     /// The encoded picture (PNG, JPEG, KTX2, WebP ...), absent where it could not be read.
     pub bytes: Option<Vec<u8>>,
-    /// Media type, from the file or guessed from the bytes.
+    /// Media type: what the bytes are, else what the file says.
     pub mime_type: Option<String>,
-    /// Original `uri` where it was a file's name.
-    pub uri: Option<String>,
 }

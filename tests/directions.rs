@@ -46,6 +46,20 @@ fn flat_normals_are_those_of_the_triangles() {
 }
 
 #[test]
+fn tangents_without_normals_are_ignored() {
+    let mut doc = wrongly_lit_cube();
+    let tangent = doc.add(vec4(&[[1.0, 0.0, 0.0, 1.0]; 24]));
+    doc.json["meshes"][0]["primitives"][0]["attributes"]["TANGENT"] = json!(tangent);
+    let has_tangents = |doc: &Doc| {
+        let baked = bake_fixture(doc, |_| ());
+        baked.glb.json["meshes"][0]["primitives"][0]["attributes"].get("TANGENT").is_some()
+    };
+    assert!(has_tangents(&doc));
+    doc.json["meshes"][0]["primitives"][0]["attributes"].as_object_mut().expect("attributes").remove("NORMAL");
+    assert!(!has_tangents(&doc));
+}
+
+#[test]
 fn smooth_normals_join_what_stands_at_one_place() {
     let doc = wrongly_lit_cube();
     let baked = bake_fixture(&doc, |o| o.recompute_normals = Some(Recompute::Smooth));

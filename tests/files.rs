@@ -364,6 +364,7 @@ fn d14_position_ranges_equal_the_stored_values() {
 #[test]
 fn materials_and_pictures_are_carried_untouched() {
     let mut doc = character();
+    doc.json["images"][0]["mimeType"] = json!("image/jpeg"); // wrong: what the bytes are counts
     doc.json["materials"][0]["extensions"] = json!({ "VENDOR_glow": { "strength": 2 } });
     doc.json["extensionsUsed"] = json!(["VENDOR_glow"]);
     let baked = bake_fixture(&doc, |_| ());

@@ -269,6 +269,24 @@ fn d02_deep_chains_bake() {
 }
 
 #[test]
+fn d02_few_bytes_do_not_unfold_to_gigabytes() {
+    // 3,000 nodes that show 3,000 primitives each, then nodes with 6,000 morph weights each.
+    let mut doc = rigid(&TRIANGLE);
+    let primitive = primitive(&mut doc).clone();
+    doc.json["meshes"][0]["primitives"] = json!(vec![primitive; 3000]);
+    for _ in 1..3000 {
+        doc.root(json!({ "mesh": 0 }));
+    }
+    refuse_at(&doc, "/nodes", &["3000 elements", "limit"]);
+    let mut doc = rigid(&TRIANGLE);
+    doc.json["meshes"][0]["primitives"][0]["targets"] = json!(vec![json!({}); 6000]);
+    for _ in 1..3000 {
+        doc.root(json!({ "mesh": 0 }));
+    }
+    refuse_at(&doc, "/nodes", &["18000000 elements", "limit"]);
+}
+
+#[test]
 fn d02_a_mesh_below_its_own_joint_bakes() {
     let mut doc = Rig::new(vec![json!({ "translation": [0.0, 0.0, 2.0], "children": [0] })]).doc();
     doc.json["scenes"][0]["nodes"] = json!([1]);

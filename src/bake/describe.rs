@@ -70,11 +70,7 @@ pub fn sidecar(
                 fps: plan.fps as f32,
                 start: plan.start as f32,
                 length: plan.length as f32,
-                looping: match plan.looping {
-                    frames::Loop::Closed => Loop::Closed,
-                    frames::Loop::Cycle => Loop::Cycle,
-                    frames::Loop::Once => Loop::Once,
-                },
+                looping: looping(plan),
                 stepped: plan.stepped,
                 bounds: with_rest(planned, (ranges.least, ranges.largest)),
                 largest_displacement: ranges.moved.sqrt(),
@@ -84,6 +80,14 @@ pub fn sidecar(
             .collect(),
         bounds: with_rest(planned, (outcome.all.least, outcome.all.largest)),
         warnings: warnings.list(),
+    }
+}
+
+fn looping(plan: &frames::ClipPlan) -> Loop {
+    match plan.looping {
+        frames::Loop::Closed => Loop::Closed,
+        frames::Loop::Cycle => Loop::Cycle,
+        frames::Loop::Once => Loop::Once,
     }
 }
 
@@ -217,12 +221,7 @@ pub fn report(
                 name: plan.name.clone(),
                 frame_count: plan.frame_count,
                 length: plan.length,
-                looping: match plan.looping {
-                    frames::Loop::Closed => "closed",
-                    frames::Loop::Cycle => "cycle",
-                    frames::Loop::Once => "once",
-                }
-                .into(),
+                looping: label(&looping(plan)),
                 largest_displacement: ranges.moved.sqrt(),
             })
             .collect(),

@@ -24,6 +24,8 @@ const WAITING: usize = 1;
 pub struct Textures {
     /// One a layer of the encoding, in its order.
     pub files: Vec<TextureFile>,
+    /// Bytes that the writers may take together, beside the texels that they are given.
+    pub memory: u64,
 }
 
 /// One image file.
@@ -66,7 +68,7 @@ impl Textures {
             };
             TextureFile { layer, role, file: format!("{name}_vat_{what}.{extension}"), pixel }
         };
-        Self { files: encoding.layers().into_iter().map(file).collect() }
+        Self { files: encoding.layers().into_iter().map(file).collect(), memory: options.memory / 4 }
     }
 }
 
@@ -88,7 +90,8 @@ pub fn write(
 ) -> Result<(Measured, Vec<Written>)> {
     let mut outputs = Vec::new();
     for texture in &textures.files {
-        outputs.push(Output::new(texture, job, set.as_deref_mut())?);
+        let memory = textures.memory / textures.files.len() as u64;
+        outputs.push(Output::new(texture, job, memory, set.as_deref_mut())?);
     }
     std::thread::scope(|scope| {
         let mut senders: Vec<SyncSender<Piece>> = Vec::new();
@@ -105,17 +108,10 @@ pub fn write(
             }
             Ok(())
         });
-        let is_complete = run.is_ok();
         drop(senders);
-        let mut written = Vec::new();
-        for thread in threads {
-            match thread.join() {
-                // rows are missing where the backend failed: its error comes first
-                Ok(Err(error)) if is_complete || !matches!(run, Err(Error::Device(_) | Error::Interrupted)) => return Err(error),
-                Ok(result) => written.push(result.unwrap_or_default()),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
+        let written: Vec<_> = threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect();
+        // a writer's error is why the backend was stopped, where it was
+        let written = written.into_iter().collect::<Result<Vec<_>>>()?;
         let mut measured = run?;
         written.iter().for_each(|w| measured.add(&w.measured));
         Ok((measured, written))
@@ -130,7 +126,7 @@ enum Output {
 }
 
 impl Output {
-    fn new(texture: &TextureFile, job: &Job<'_>, set: Option<&mut Set>) -> Result<Self> {
+    fn new(texture: &TextureFile, job: &Job<'_>, memory: u64, set: Option<&mut Set>) -> Result<Self> {
         let Some(set) = set else { return Ok(Self::Nothing) };
         let file = set.file(&texture.file)?;
         let path = file.path().to_path_buf();
@@ -138,8 +134,8 @@ impl Output {
         Ok(match texture.pixel {
             Pixel::Rgba16Unorm => Self::Png(Box::new(PngWriter::new(file, path, width, height, png::Depth::Sixteen)?)),
             Pixel::Rgba8Unorm => Self::Png(Box::new(PngWriter::new(file, path, width, height, png::Depth::Eight)?)),
-            Pixel::Rgba16Float => Self::Exr(Box::new(ExrWriter::new(file, path, width, height, exr::Depth::Half)?)),
-            Pixel::Rgba32Float => Self::Exr(Box::new(ExrWriter::new(file, path, width, height, exr::Depth::Float)?)),
+            Pixel::Rgba16Float => Self::Exr(Box::new(ExrWriter::new(file, path, width, height, exr::Depth::Half)?.with_memory(memory))),
+            Pixel::Rgba32Float => Self::Exr(Box::new(ExrWriter::new(file, path, width, height, exr::Depth::Float)?.with_memory(memory))),
         })
     }
 
@@ -152,7 +148,8 @@ impl Output {
     }
 }
 
-/// A writer's thread: until the senders are gone.
+/// A writer's thread: until the senders are gone. Where they go before the last row, the file stays as it is: whoever stopped them has
+/// the error.
 fn write_texture(
     mut output: Output,
     texture: &TextureFile,
@@ -162,8 +159,13 @@ fn write_texture(
 ) -> Result<Written> {
     let mut measured = Measured::default();
     let mut halves = Vec::new();
+    let mut rows = 0;
     for (chunk, texels) in pieces {
         write_piece(&mut output, texture, &chunk, texels.bytes(), job, encoding, &mut measured, &mut halves)?;
+        rows += chunk.frames.len();
+    }
+    if rows < job.layout.used_rows() {
+        return Ok(Written { crc32: 0, measured });
     }
     let padding = vec![0_u8; (job.layout.height - job.layout.used_rows()) * job.layout.width * encoding.texel.bytes()];
     if !padding.is_empty() {
@@ -252,5 +254,76 @@ fn measure_floats(
                 *largest = largest.max(chord.sqrt());
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::{Form, NormalMode};
+    use crate::plan::chunks::{ChunkLimits, cut_texture};
+    use crate::plan::layout::Layout;
+    use crate::plan::mesh::BakeMesh;
+    use crate::pose::{PoseSource, Poser};
+    use crate::report::{Device, Silent};
+    use crate::scene::Scene;
+    use crate::skin::{ChunkTexels, Ranges};
+
+    struct Bytes(Vec<u8>);
+    impl TexelBytes for Bytes {
+        fn bytes(&self) -> &[u8] {
+            &self.0
+        }
+    }
+
+    /// Sends chunk after chunk, the normals of the second not to be written.
+    struct Spoiled;
+    impl Backend for Spoiled {
+        fn device(&self) -> Device {
+            unreachable!("nobody asks")
+        }
+        fn chunk_limits(&self, _: &Job<'_>, limits: ChunkLimits) -> Result<ChunkLimits> {
+            Ok(limits)
+        }
+        fn bounds(&mut self, _: &Job<'_>, _: u64, _: &mut dyn Progress) -> Result<Vec<Ranges>> {
+            Ok(Vec::new())
+        }
+        fn texels(
+            &mut self,
+            job: &Job<'_>,
+            _: &Encoding,
+            chunks: &[Chunk],
+            _: &mut dyn Progress,
+            sink: &mut dyn FnMut(ChunkTexels) -> Result<()>,
+        ) -> Result<Measured> {
+            for (n, chunk) in chunks.iter().enumerate() {
+                let layer = |value: f32| {
+                    let texels = vec![value; chunk.frames.len() * job.layout.width * 4];
+                    Box::new(Bytes(bytemuck::cast_slice(&texels).to_vec())) as Box<dyn TexelBytes>
+                };
+                let normal = if n == 1 { f32::NAN } else { 0.5 };
+                sink(ChunkTexels { chunk: chunk.clone(), layers: vec![layer(0.5), layer(normal)] })?;
+            }
+            Ok(Measured::default())
+        }
+    }
+
+    #[test]
+    fn the_error_of_the_texture_that_failed_is_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (scene, mesh, rest) = (Scene::default(), BakeMesh::default(), vec![[0.0; 3]; 4]);
+        let poser = Poser::new(&scene, &[], &[], 1.0, None);
+        let poses = PoseSource::new(&poser, &[], 0);
+        let layout = Layout { vertex_count: 4, frame_count: 64, width: 4, blocks: 1, height: 64 };
+        let job = Job { mesh: &mesh, rest: &rest, poses: &poses, clips: &[], layout: &layout };
+        let (normals, levels) = (NormalMode::Separate, 65535.0);
+        let form = Form { texel: Texel::Float, is_offset: true, levels, normals, normal_levels: levels, tangents: false };
+        let encoding = Encoding::new(form, (Vec3::ZERO, Vec3::ONE), 1.0);
+        let textures = Textures::new("t", &Options { format: Format::Exr32, ..Options::default() }, &encoding);
+        let chunks = cut_texture(&layout, ChunkLimits { texels: 4, frames: 1 });
+        let mut set = Set::begin(folder.path(), "t", &[]).expect("a set");
+        let result = write(&textures, &mut Spoiled, &job, &encoding, &chunks, Some(&mut set), &mut Silent);
+        let error = result.expect_err("NaN is not written").to_string();
+        assert!(error.contains("NaN") && error.contains("t_vat_normal.exr"), "{error}");
     }
 }

@@ -6,11 +6,8 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, value_parser};
 
 use super::values::{Bytes, Device, Rate, parse_bits, parse_merge, parse_name, parse_scale, parse_seconds};
-use crate::options::{Format, MergeClips, Normals, Options, Position, Recompute, Rest, RootMotion};
+use crate::options::{Format, MAX_SIZE_RANGE, MergeClips, Normals, Options, Position, Recompute, Rest, RootMotion, UV_SET_RANGE};
 use crate::playback::Language;
-
-/// Smallest and largest `--max-size`: four texels are the least that a texture has, no adapter takes more than 32,768.
-const MAX_SIZE_RANGE: std::ops::RangeInclusive<i64> = 4..=32768;
 
 /// Bakes the animation of glTF models into vertex animation textures
 ///
@@ -154,7 +151,7 @@ pub struct BakeArgs {
     pub position: Position,
     /// Longest side of a texture in texels, 4 to 32768
     #[arg(long, value_name = "TEXELS", default_value_t = Options::default().max_size,
-          value_parser = value_parser!(u32).range(MAX_SIZE_RANGE), hide_short_help = true, help_heading = "Texture")]
+          value_parser = value_parser!(u32).range(as_i64(MAX_SIZE_RANGE)), hide_short_help = true, help_heading = "Texture")]
     pub max_size: u32,
 
     /// Which pose the static mesh shows
@@ -162,7 +159,7 @@ pub struct BakeArgs {
     pub rest: Rest,
     /// UV set that receives the lookup, 1 to 7
     #[arg(long, value_name = "SET", default_value_t = Options::default().uv_set,
-          value_parser = value_parser!(u32).range(1..=7), hide_short_help = true, help_heading = "Mesh")]
+          value_parser = value_parser!(u32).range(as_i64(UV_SET_RANGE)), hide_short_help = true, help_heading = "Mesh")]
     pub uv_set: u32,
     /// Write one node a part of the model, instead of one merged node
     #[arg(long, hide_short_help = true, help_heading = "Mesh")]
@@ -183,6 +180,11 @@ pub struct BakeArgs {
     /// Name of the outputs, for one input [default: the input's stem]
     #[arg(long, value_name = "NAME", value_parser = parse_name, hide_short_help = true, help_heading = "Work")]
     pub name: Option<String>,
+}
+
+/// A range as clap wants it.
+fn as_i64(range: std::ops::RangeInclusive<u32>) -> std::ops::RangeInclusive<i64> {
+    i64::from(*range.start())..=i64::from(*range.end())
 }
 
 /// Flags of `inspect`.

@@ -7,7 +7,7 @@ use super::args::BakeArgs;
 use super::batch;
 use super::input::{STDIN_NAME, check_input, is_stdin, open_animation, open_input};
 use super::values::resolve_looping;
-use crate::options::{Format, Input, Normals, Options, Request, RootMotion};
+use crate::options::{Input, Options, Request};
 use crate::output::name::safe_name;
 use crate::{Error, Result};
 
@@ -80,27 +80,7 @@ pub fn resolve_bake(args: BakeArgs) -> Result<Config> {
 
 /// The flags as options, with the combinations that make no sense refused.
 fn resolve_options(args: BakeArgs) -> Result<Options> {
-    let usage = |text: &str| Err(Error::Usage(text.into()));
-    if args.root.is_some() && args.root_motion == RootMotion::Keep {
-        return usage("--root names the node whose way --root-motion strip takes out; add that or leave --root out");
-    }
-    if let (Some(start), Some(end)) = (args.start, args.end)
-        && start >= end
-    {
-        return Err(Error::Usage(format!("--start {start} must be before --end {end}; swap them or leave one out")));
-    }
-    if args.normals == Normals::Alpha && args.format != Format::Png16 {
-        return usage(
-            "--normals alpha needs --format png16, whose alpha has room for both angles; use --normals separate with other formats",
-        );
-    }
-    if args.normal_bits.is_some() && matches!(args.format, Format::Exr16 | Format::Exr32) {
-        return usage("--normal-bits is for PNG; in an EXR normals have the bits of --format exr16 or exr32, so leave it out");
-    }
-    if args.normal_bits.is_some() && args.normals != Normals::Separate {
-        return usage("--normal-bits is for a normal texture of its own; leave it out or use --normals separate");
-    }
-    Ok(Options {
+    let options = Options {
         name: args.name,
         animations: args.animations.iter().map(|path| open_animation(path)).collect::<Result<_>>()?,
         merges: args.merge_clips,
@@ -133,7 +113,9 @@ fn resolve_options(args: BakeArgs) -> Result<Options> {
         strict: args.strict,
         dry_run: args.dry_run,
         allow_outside: args.allow_outside,
-    })
+    };
+    options.check()?;
+    Ok(options)
 }
 
 /// Names of the outputs: the stem, or stem and extension where one folder would hold two models of one stem.
@@ -192,7 +174,7 @@ mod tests {
 
     use super::super::args::{Args, Command};
     use super::*;
-    use crate::options::MergeClips;
+    use crate::options::{Format, MergeClips, Normals};
 
     fn resolve(line: &str) -> Result<Config> {
         let words = ["vatbake", "bake"].into_iter().chain(line.split_whitespace());

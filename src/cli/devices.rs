@@ -21,7 +21,7 @@ struct Listed<'a> {
 /// Lists the devices.
 ///
 /// # Errors
-/// [`crate::Error::Device`] where the system's adapters cannot be listed.
+/// Where standard output cannot be written.
 pub fn run(args: &DevicesArgs) -> Result<Exit> {
     let (devices, taken) = crate::devices(&DeviceChoice::Auto)?;
     let listed: Vec<_> = devices.iter().enumerate().map(|(i, device)| Listed { device, auto: i == taken }).collect();

@@ -10,8 +10,8 @@ use crate::error::count;
 use crate::options::Input;
 use crate::plan::frames::clip_names;
 use crate::plan::select::list_names;
-use crate::scene::{Clip, ClipSource, Local, Node, Property, Scene, Trs};
-use crate::source::{self, decompose};
+use crate::scene::{Clip, ClipSource, Node, Property, Scene, Trs};
+use crate::source;
 use crate::warning::{Code, Warnings};
 use crate::{Error, Result};
 
@@ -41,7 +41,7 @@ pub fn attach_clips(scene: &mut Scene, animations: &[Input], allow_outside: bool
     }
     name_clips(&clip_names(scene), &mut taken);
     scene.clips.extend(taken.into_iter().flat_map(|(_, clips)| clips));
-    free_animated_matrices(scene, warnings);
+    source::free_animated_matrices(&mut scene.nodes, &scene.clips, warnings);
     Ok(())
 }
 
@@ -120,7 +120,7 @@ fn compare(scene: &Scene, other: &Scene, matching: &Matching, driven: &BTreeSet<
     }
     let pairs: Vec<(usize, Trs, Trs)> = (0..other.nodes.len())
         .filter(|&n| counts[n])
-        .filter_map(|n| matching.to[n].map(|to| (to, trs_of(&scene.nodes[to].local), trs_of(&other.nodes[n].local))))
+        .filter_map(|n| matching.to[n].map(|to| (to, scene.nodes[to].local.trs(), other.nodes[n].local.trs())))
         .collect();
     let longest = pairs.iter().map(|(_, a, _)| a.translation.length()).fold(0.0, f64::max);
     let different: Vec<(usize, String)> = pairs.iter().filter_map(|(node, a, b)| Some((*node, difference(a, b, longest)?))).collect();
@@ -181,26 +181,6 @@ fn name_clips(own: &[String], files: &mut [(String, Vec<Clip>)]) {
             }
             clip.name = Some(name);
         }
-    }
-}
-
-/// As the reader does for the model's own clips: what an animation moves has translation, rotation and scale.
-fn free_animated_matrices(scene: &mut Scene, warnings: &mut Warnings) {
-    for channel in scene.clips.iter().flat_map(|c| &c.channels).filter(|c| c.property != Property::Weights) {
-        let node = &mut scene.nodes[channel.node];
-        if let Local::Matrix(matrix) = node.local {
-            node.local = Local::Trs(decompose(matrix));
-            warnings.add(Code::MatrixNodeAnimated, 1, || {
-                format!("{{count}} animated nodes have a matrix (first: /nodes/{}); it was decomposed, which loses a shear", node.source)
-            });
-        }
-    }
-}
-
-fn trs_of(local: &Local) -> Trs {
-    match local {
-        Local::Trs(trs) => *trs,
-        Local::Matrix(matrix) => decompose(*matrix),
     }
 }
 

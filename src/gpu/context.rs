@@ -29,7 +29,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Starts an adapter with its own limits, at most `work`.
+    /// Starts an adapter with its own limits, at most `work`, of which 0 counts as 1.
     ///
     /// # Errors
     /// [`Error::Device`] with the driver's words.
@@ -40,7 +40,7 @@ impl Context {
         limits.max_storage_buffer_binding_size = limits.max_storage_buffer_binding_size.min(binding);
         limits.max_buffer_size = limits.max_buffer_size.min(MOST_BUFFER);
         let dimension = &mut limits.max_compute_workgroups_per_dimension;
-        *dimension = work.workgroups.unwrap_or(u32::MAX).min(*dimension);
+        *dimension = work.workgroups.unwrap_or(u32::MAX).clamp(1, *dimension);
         limits.max_texture_dimension_2d = work.texture_side.unwrap_or(u32::MAX).min(limits.max_texture_dimension_2d);
         let request = adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("vatbake"),

@@ -23,6 +23,9 @@ const BLOCK_ROWS: usize = 16;
 /// Channels in the file are sorted by name; where each stands in an RGBA texel.
 const CHANNELS: [(&str, usize); 4] = [("A", 3), ("B", 2), ("G", 1), ("R", 0)];
 
+/// What a batch takes at once: the rows, the same by channel, and compressed.
+const COPIES: usize = 3;
+
 /// Type of a component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Depth {
@@ -83,6 +86,15 @@ impl<W: Write + Seek> ExrWriter<W> {
         let (end, offsets) = (start.len() as u64, Vec::with_capacity(blocks));
         let crc = crc32fast::Hasher::new();
         Ok(Self { out, path, headers, depth, width, height, rows: 0, pending: Vec::new(), batch, table, offsets, end, crc })
+    }
+
+    /// Keeps what rows take while they wait, are split by channel and compressed below `bytes`, but for the one block that it takes.
+    #[must_use]
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        let block = BLOCK_ROWS * self.width * 4 * self.depth.size();
+        let blocks = usize::try_from(bytes).unwrap_or(usize::MAX) / COPIES / block.max(1);
+        self.batch = self.batch.min(blocks.max(1) * block);
+        self
     }
 
     /// Appends whole rows of halves, four components a texel.
@@ -268,6 +280,23 @@ mod tests {
         let whole = write(&texels, 24, Depth::Float, 150);
         assert_eq!(write(&texels, 24, Depth::Float, 1), whole);
         assert_eq!(write(&texels, 24, Depth::Float, 17), whole);
+    }
+
+    #[test]
+    fn bytes_do_not_depend_on_the_memory_and_no_more_rows_wait_than_it_holds() {
+        let texels = ramp(24, 150);
+        let whole = write(&texels, 24, Depth::Float, 150).0;
+        for (memory, batch) in [(0, 16), (24 * 16 * 16 * 3 - 1, 16), (24 * 16 * 16 * 3 * 2, 32)] {
+            let mut file = Cursor::new(Vec::new());
+            let mut writer = ExrWriter::new(&mut file, "t.exr", 24, 150, Depth::Float).unwrap();
+            writer.batch = usize::MAX; // as if there were any number of threads
+            let mut writer = writer.with_memory(memory);
+            assert_eq!(writer.batch, batch * 24 * 16);
+            writer.write_rows_float(&texels).unwrap();
+            assert!(writer.pending.capacity() <= writer.batch * 2);
+            writer.finish().unwrap();
+            assert!(file.into_inner() == whole, "{memory}");
+        }
     }
 
     #[test]

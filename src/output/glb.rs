@@ -167,7 +167,7 @@ fn write_primitive<'a>(file: &MeshFile<'a>, run: &Run<'a>, parcel: &materials::P
         }
     }
     let first = run.first_vertex - run.group.first_vertex;
-    let sets = lookup::list_sets(run.group, parcel, texcoord);
+    let sets = lookup::count_sets(run.group, parcel, texcoord);
     for set in 0..sets {
         let name = format!("TEXCOORD_{set}");
         if set == texcoord {

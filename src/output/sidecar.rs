@@ -339,7 +339,7 @@ pub struct Part {
 /// One clip.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Clip {
-    /// The file's name for it, or one after its file where that tells more; null where it has none.
+    /// The file's name for it, or one after its file where that tells more; `anim_N` where it has none.
     pub name: Option<String>,
     /// Animation of the source file, the first one's where several were merged; null where a static model was baked.
     pub animation: Option<u32>,

@@ -9,14 +9,12 @@ use glam::Vec3;
 use super::directions::{add_smooth_faces, compute_tangents};
 use super::mesh::{AttributeSet, BakeMesh, Group, Influence, Morph, PaletteEntry, PartRange, Vertex, WeightRun};
 use super::select::select;
+use super::size::check_size;
 use crate::error::count;
 use crate::options::{Options, Recompute};
 use crate::scene::{Attribute, Part, Primitive, Scene, Target};
 use crate::warning::{Code, Warnings};
 use crate::{Error, Result};
-
-/// The lookup names at most this many vertices through half floats (shared with `layout`).
-pub const MOST_VERTICES: usize = 1 << 20;
 
 /// Builds the mesh of a bake from the scene's parts at or below a node of `only` (all where empty) and not at or below one of
 /// `exclude`, with normals and tangents as the options ask.
@@ -34,12 +32,7 @@ pub fn build_mesh(scene: &Scene, options: &Options, warnings: &mut Warnings) -> 
     if total == 0 {
         return Err(Error::Bake("there is nothing to bake: the chosen scene and nodes show no triangle".into()));
     }
-    if total > MOST_VERTICES {
-        return Err(Error::Bake(format!(
-            "{total} vertices are more than the {MOST_VERTICES} that a lookup can name; choose nodes with --only or --exclude, or simplify the model"
-        )));
-    }
-    check_displacements(scene, &parts)?;
+    check_size(scene, &parts, total)?;
     let mut builder = Builder { scene, mesh: BakeMesh::default(), entries: HashMap::new(), weights: HashMap::new() };
     for (group, members) in group_parts(scene, &parts, options.tangents).into_iter().enumerate() {
         builder.begin_group(&scene.primitives[scene.parts[members[0]].primitive], options.tangents);
@@ -62,30 +55,8 @@ pub fn build_mesh(scene: &Scene, options: &Options, warnings: &mut Warnings) -> 
     Ok(mesh)
 }
 
-/// Each instance of a mesh has displacements of its own, since its weights are: many instances of a few bytes could ask for any amount.
-fn check_displacements(scene: &Scene, parts: &[usize]) -> Result<()> {
-    /// A gigabyte, the most that a GPU takes in one buffer.
-    const MOST: usize = (1 << 30) / size_of::<Morph>();
-    let mut known: HashMap<usize, usize> = HashMap::new();
-    let mut total = 0_usize;
-    for &part in parts {
-        let primitive = scene.parts[part].primitive;
-        total += *known.entry(primitive).or_insert_with(|| {
-            let primitive = &scene.primitives[primitive];
-            let moved = |target| (0..primitive.positions.len()).filter(move |&v| displacement(target, v).is_some()).count();
-            primitive.targets.iter().map(moved).sum()
-        });
-    }
-    if total > MOST {
-        return Err(Error::Bake(format!(
-            "the chosen parts have {total} displacements by morph targets, more than the {MOST} that are held; choose nodes with --only or --exclude"
-        )));
-    }
-    Ok(())
-}
-
 /// What a target does to a vertex: position, normal, tangent; none where it does nothing.
-fn displacement(target: &Target, v: usize) -> Option<[[f32; 3]; 3]> {
+pub(super) fn displacement(target: &Target, v: usize) -> Option<[[f32; 3]; 3]> {
     let of = |deltas: &Option<Vec<[f32; 3]>>| deltas.as_ref().map_or([0.0; 3], |d| d[v]);
     let all = [of(&target.positions), of(&target.normals), of(&target.tangents)];
     (all != [[0.0; 3]; 3]).then_some(all)
@@ -240,7 +211,7 @@ impl Builder<'_> {
                 }
             };
             self.mesh.vertices.push(vertex);
-            // at most MOST_VERTICES
+            // never 0; `check_size` bounds it
             written[v] = NonZeroU32::new(self.mesh.vertices.len() as u32);
         }
     }

@@ -30,15 +30,23 @@ pub fn add_smooth_faces(scene: &Scene, mesh: &mut BakeMesh) {
                 }
             }
         }
-        for vertex in parts.iter().flat_map(|p| p.first_vertex..p.first_vertex + p.vertex_count) {
-            let first = mesh.faces.len();
-            let faces = meeting.get(&place(mesh, vertex)).map_or(&[][..], Vec::as_slice);
-            let corner = |v: u32| Vec3::from(mesh.vertices[v as usize].position);
-            let sum: Vec3 = faces.iter().map(|&[a, b, c]| (corner(b) - corner(a)).cross(corner(c) - corner(a))).sum();
-            mesh.faces.extend_from_slice(faces);
-            let vertex = &mut mesh.vertices[vertex];
-            vertex.normal = sum.normalize_or(Vec3::from(vertex.normal)).to_array();
-            (vertex.first_face, vertex.face_count) = (first as u32, (mesh.faces.len() - first) as u32);
+        for part in &parts {
+            // vertices of one place share one list
+            let mut lists: HashMap<[u32; 3], (u32, u32, Vec3)> = HashMap::new();
+            for vertex in part.first_vertex..part.first_vertex + part.vertex_count {
+                let place = place(mesh, vertex);
+                let (first, count, sum) = *lists.entry(place).or_insert_with(|| {
+                    let faces = meeting.get(&place).map_or(&[][..], Vec::as_slice);
+                    let corner = |v: u32| Vec3::from(mesh.vertices[v as usize].position);
+                    let sum = faces.iter().map(|&[a, b, c]| (corner(b) - corner(a)).cross(corner(c) - corner(a))).sum();
+                    let first = mesh.faces.len() as u32;
+                    mesh.faces.extend_from_slice(faces);
+                    (first, faces.len() as u32, sum)
+                });
+                let vertex = &mut mesh.vertices[vertex];
+                vertex.normal = sum.normalize_or(Vec3::from(vertex.normal)).to_array();
+                (vertex.first_face, vertex.face_count) = (first, count);
+            }
         }
     }
 }
@@ -64,11 +72,9 @@ pub fn compute_tangents(scene: &Scene, mesh: &mut BakeMesh, warnings: &mut Warni
             floats[part.first_vertex - group.first_vertex..][..part.vertex_count].to_vec()
         });
         let mut tangents: Vec<Option<[f32; 4]>> = vec![None; part.vertex_count];
-        match texcoords {
-            // an error means too many triangles for its indices: far above what a lookup names
-            Some(texcoords) => drop(generate_tangents(&mut Surface { mesh, part, texcoords, tangents: &mut tangents })),
-            None => guessed += 1,
-        }
+        let surface = texcoords.map(|texcoords| Surface { mesh, part, texcoords, tangents: &mut tangents });
+        let is_computed = surface.is_some_and(|mut surface| generate_tangents(&mut surface).is_ok());
+        guessed += u64::from(!is_computed);
         for (vertex, tangent) in (part.first_vertex..).zip(tangents) {
             let normal = Vec3::from(mesh.vertices[vertex].normal);
             let [x, y, z, hand] = tangent.unwrap_or_else(|| normal.normalize_or(Vec3::Z).any_orthonormal_vector().extend(1.0).to_array());

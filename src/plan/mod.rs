@@ -10,3 +10,4 @@ pub mod loops;
 pub mod mesh;
 pub mod root;
 pub mod select;
+mod size;

@@ -7,7 +7,7 @@ use super::root::{GroundMove, make_track};
 use super::sampler::sample_channel;
 use crate::plan::frames::{ClipPlan, Loop};
 use crate::plan::mesh::{PaletteEntry, WeightRun};
-use crate::scene::{Channel, Local, Property, Scene, Trs};
+use crate::scene::{Channel, Property, Scene, Trs};
 
 /// Turns a clip and a time into a palette and morph weights. Cheap to share between threads; [`Scratch`] is a thread's own.
 #[derive(Debug)]
@@ -184,7 +184,7 @@ impl<'a> Poser<'a> {
             }
             let local = &mut scratch.locals[channel.node];
             if !std::mem::replace(&mut scratch.moved[channel.node], true) {
-                *local = rest_trs(&nodes[channel.node].local);
+                *local = nodes[channel.node].local.trs();
             }
             match channel.property {
                 Property::Translation => local.translation = DVec3::new(v[0], v[1], v[2]),
@@ -193,29 +193,10 @@ impl<'a> Poser<'a> {
             }
         }
         for (n, node) in nodes.iter().enumerate().filter(|(n, _)| self.needed[*n]) {
-            let local = match &node.local {
-                _ if scratch.moved[n] => trs_matrix(&scratch.locals[n]),
-                Local::Trs(trs) => trs_matrix(trs),
-                Local::Matrix(matrix) => *matrix,
-            };
+            let local = if scratch.moved[n] { scratch.locals[n].matrix() } else { node.local.matrix() };
             scratch.world[n] = node.parent.map_or(local, |parent| scratch.world[parent] * local);
         }
     }
-}
-
-/// The TRS that channels of this node replace piece by piece (`source` leaves no matrix on an animated node).
-fn rest_trs(local: &Local) -> Trs {
-    match local {
-        Local::Trs(trs) => *trs,
-        Local::Matrix(matrix) => {
-            let (scale, rotation, translation) = matrix.to_scale_rotation_translation();
-            Trs { translation, rotation, scale }
-        }
-    }
-}
-
-fn trs_matrix(trs: &Trs) -> DMat4 {
-    DMat4::from_scale_rotation_translation(trs.scale, trs.rotation, trs.translation)
 }
 
 /// The first three rows of a matrix as f32.

@@ -5,7 +5,7 @@ use std::f64::consts::{PI, TAU};
 
 use glam::{DMat4, DVec3};
 
-use crate::source::decompose;
+use crate::scene::Trs;
 
 /// A move over the ground: a turn about +Y through the origin, then a shift along x and z. Moving the pose in place so gives the
 /// pose that the clip has.
@@ -21,7 +21,7 @@ impl GroundMove {
     /// What brings the root's place and heading of the first frame to those of `now`: its world matrices. The turn is the twist
     /// about +Y of the rotation between them, so that a root that leans or rolls keeps doing so in place.
     pub fn between(first: &DMat4, now: &DMat4) -> Self {
-        let turn = decompose(*now).rotation * decompose(*first).rotation.conjugate();
+        let turn = Trs::from_matrix(*now).rotation * Trs::from_matrix(*first).rotation.conjugate();
         let yaw = wrap(2.0 * turn.y.atan2(turn.w));
         let on_ground = |m: &DMat4| DVec3::new(m.w_axis.x, 0.0, m.w_axis.z);
         let shift = on_ground(now) - DMat4::from_rotation_y(yaw).transform_vector3(on_ground(first));

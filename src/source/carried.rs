@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::document::Document;
-use super::uri;
 use crate::Fault;
 use crate::scene::{Carried, Image};
 use crate::warning::{Code, Warnings};
@@ -91,9 +90,10 @@ fn read_image(doc: &Document<'_>, mut json: Map<String, Value>, index: usize, lo
             (None, None)
         }
     };
-    let sniffed = || bytes.as_deref().and_then(sniff).map(str::to_owned);
-    let mime_type = declared.or_else(sniffed).or(mime).or_else(|| uri.as_deref().and_then(by_extension).map(str::to_owned));
-    Image { json, bytes, mime_type, uri: uri.filter(|u| !uri::is_data(u)) }
+    // What the bytes are counts more than what is said of them.
+    let sniffed = bytes.as_deref().and_then(sniff).map(str::to_owned);
+    let mime_type = sniffed.or(declared).or(mime).or_else(|| uri.as_deref().and_then(by_extension).map(str::to_owned));
+    Image { json, bytes, mime_type }
 }
 
 /// Media type from the first bytes.

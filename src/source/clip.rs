@@ -12,7 +12,7 @@ use super::document::{Document, missing};
 use super::elements;
 use super::nodes::{self, Tree};
 use crate::Fault;
-use crate::scene::{Channel, Clip, Component, Interpolation, Local, Property};
+use crate::scene::{Channel, Clip, Component, Interpolation, Local, Node, Property, Trs};
 use crate::warning::{Code, Warnings};
 
 const AGAIN: &str = "export the model again";
@@ -52,16 +52,16 @@ pub(super) fn read_clips(
         }
         clips.push(Clip { name: animation.name.clone(), animation: index, source: None, channels });
     }
-    free_animated_matrices(&clips, tree, warnings);
+    free_animated_matrices(&mut tree.nodes, &clips, warnings);
     Ok(clips)
 }
 
 /// An animated node moves by translation, rotation and scale (3.11 forbids a matrix there): what the file gives is taken apart.
-fn free_animated_matrices(clips: &[Clip], tree: &mut Tree, warnings: &mut Warnings) {
+pub(crate) fn free_animated_matrices(nodes: &mut [Node], clips: &[Clip], warnings: &mut Warnings) {
     for channel in clips.iter().flat_map(|c| &c.channels).filter(|c| c.property != Property::Weights) {
-        let node = &mut tree.nodes[channel.node];
+        let node = &mut nodes[channel.node];
         if let Local::Matrix(matrix) = node.local {
-            node.local = Local::Trs(nodes::decompose(matrix));
+            node.local = Local::Trs(Trs::from_matrix(matrix));
             warnings.add(Code::MatrixNodeAnimated, 1, || {
                 format!("{{count}} animated nodes have a matrix (first: /nodes/{}); it was decomposed, which loses a shear", node.source)
             });

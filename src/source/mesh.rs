@@ -143,6 +143,9 @@ pub(super) fn read_primitive(
             Semantic::Colors(_) | Semantic::Extras(_) => primitive.attributes.extend(reader.read_carried(accessor, semantic, &at)?),
         }
     }
+    if primitive.normals.is_none() {
+        primitive.tangents = None; // 3.7.2.1: they are to be ignored then
+    }
     primitive.attributes.sort_by_key(|a| attribute_order(&a.semantic));
     if let Some(joint_count) = joint_count {
         let (influences, facts) = influences::read_influences(&geometry, &joints, &weights, vertices, joint_count, &at, reader.warnings)?;

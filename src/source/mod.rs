@@ -28,9 +28,9 @@ use crate::options::Input;
 use crate::scene::{Node, Origin, Part, Primitive, Scene, Skin};
 use crate::warning::{Code, Warnings};
 use crate::{Error, Fault, Result};
+pub(crate) use clip::free_animated_matrices;
 use document::{Document, missing};
 pub use facts::{Facts, WeightFacts};
-pub(crate) use nodes::decompose;
 use uri::Folder;
 
 /// What is to be read.
@@ -171,7 +171,9 @@ fn read_parts(
     }
     let mut parts = Vec::new();
     for show in shown {
-        for &primitive in decoded.get(&show.mesh).into_iter().flatten() {
+        let decoded = decoded.get(&show.mesh).map_or(&[][..], Vec::as_slice);
+        doc.reserve(decoded.len() as u64, size_of::<Part>() as u64, "/nodes")?;
+        for &primitive in decoded {
             let influenced = primitives[primitive].influences.sets > 0;
             let source = tree.nodes[show.node].source;
             warnings.add(Code::SkinWithoutInfluences, u64::from(show.skin.is_some() && !influenced), || {

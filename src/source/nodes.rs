@@ -204,32 +204,6 @@ fn mark_scene(root: &Root, scene: Option<usize>, place: &[usize], nodes: &mut [N
     Ok(())
 }
 
-/// The translation, rotation and scale of a matrix; a shear is lost, axes without length get a rotation all the same.
-pub(crate) fn decompose(matrix: DMat4) -> Trs {
-    let columns = [matrix.x_axis, matrix.y_axis, matrix.z_axis].map(|c| c.truncate());
-    let mut scale = DVec3::from_array(columns.map(|c| c.length()));
-    let mirrored = columns[0].cross(columns[1]).dot(columns[2]) < 0.0;
-    if mirrored {
-        scale.x = -scale.x;
-    }
-    let x = (columns[0] / scale.x).try_normalize();
-    let y = (columns[1] / scale.y).try_normalize();
-    let z = (columns[2] / scale.z).try_normalize();
-    let (x, y) = match (x, y, z) {
-        (Some(x), Some(y), _) => (x, y),
-        (Some(x), None, Some(z)) => (x, z.cross(x)),
-        (None, Some(y), Some(z)) => (y.cross(z), y),
-        (Some(x), None, None) => (x, x.any_orthonormal_vector()),
-        (None, Some(y), None) => (y.any_orthonormal_vector(), y),
-        (None, None, Some(z)) => (z.any_orthonormal_vector(), z.cross(z.any_orthonormal_vector())),
-        (None, None, None) => (DVec3::X, DVec3::Y),
-    };
-    // Gram-Schmidt: a shear would otherwise leave a rotation that is none.
-    let y = (y - x * x.dot(y)).try_normalize().unwrap_or_else(|| x.any_orthonormal_vector());
-    let rotation = DQuat::from_mat3(&glam::DMat3::from_cols(x, y, x.cross(y))).normalize();
-    Trs { translation: matrix.w_axis.truncate(), rotation, scale }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,17 +230,6 @@ mod tests {
             r#"{"children":[1]}"#,
         ] {
             assert!(read_tree(&root(nodes), None, &mut Warnings::default()).is_err(), "{nodes}");
-        }
-    }
-
-    #[test]
-    fn a_matrix_is_taken_apart_and_put_together() {
-        let rotation = DQuat::from_euler(glam::EulerRot::XYZ, 0.3, -1.1, 2.0);
-        for scale in [DVec3::new(1.0, 2.0, 3.0), DVec3::new(-1.0, 2.0, 0.5), DVec3::new(-1.0, -2.0, -0.5), DVec3::new(0.0, 2.0, 1.0)] {
-            let matrix = DMat4::from_scale_rotation_translation(scale, rotation, DVec3::new(4.0, 5.0, 6.0));
-            let trs = decompose(matrix);
-            let again = DMat4::from_scale_rotation_translation(trs.scale, trs.rotation, trs.translation);
-            assert!(matrix.abs_diff_eq(again, 1e-12), "{scale}");
         }
     }
 }

@@ -6,7 +6,7 @@ use glam::{DMat4, DVec3};
 
 use super::List;
 use crate::cli::show::{many, measure};
-use crate::scene::{Local, Node, Scene};
+use crate::scene::{Node, Scene};
 use crate::source::Facts;
 
 /// Deviation of a scale from 1, or of axes from each other, that rounding explains.
@@ -62,7 +62,7 @@ fn add_skeletons(scene: &Scene, worlds: &[DMat4], list: &mut List) {
             format!("{} below a scaled node ({of}{shown})", hang(scaled.len(), "skeleton root", "skeleton roots"))
         });
     }
-    let scales = joints.iter().map(|&joint| axis_lengths(&local_matrix(&scene.nodes[joint]))).filter(is_scaled);
+    let scales = joints.iter().map(|&joint| axis_lengths(&scene.nodes[joint].local.matrix())).filter(is_scaled);
     let (uneven, even): (Vec<_>, Vec<_>) = scales.partition(is_uneven);
     for (what, scales) in [("uniform", even), ("non-uniform", uneven)] {
         list.add_what("joint-scaled", what, scales.len(), || {
@@ -134,18 +134,11 @@ fn hang(count: usize, one: &str, more: &str) -> String {
     format!("{} {}", many(count, one, more), if count == 1 { "hangs" } else { "hang" })
 }
 
-fn local_matrix(node: &Node) -> DMat4 {
-    match node.local {
-        Local::Matrix(matrix) => matrix,
-        Local::Trs(trs) => DMat4::from_scale_rotation_translation(trs.scale, trs.rotation, trs.translation),
-    }
-}
-
 /// Of every node when nothing plays; parents come first.
 fn world_matrices(nodes: &[Node]) -> Vec<DMat4> {
     let mut worlds: Vec<DMat4> = Vec::with_capacity(nodes.len());
     for node in nodes {
-        let local = local_matrix(node);
+        let local = node.local.matrix();
         worlds.push(node.parent.map_or(local, |parent| worlds[parent] * local));
     }
     worlds

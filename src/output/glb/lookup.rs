@@ -35,7 +35,7 @@ pub fn choose_set(groups: &[Group], parcel: &Parcel, wanted: u32, warnings: &mut
 }
 
 /// Number of sets that a group's primitives are to have: its own, the lookup's and those that its material reads, without a gap.
-pub fn list_sets(group: &Group, parcel: &Parcel, lookup: u32) -> u32 {
+pub fn count_sets(group: &Group, parcel: &Parcel, lookup: u32) -> u32 {
     let read = group.material.map_or(&[][..], |m| parcel.sets_read(m));
     let last = own_sets(group).chain(read.iter().copied().filter(|&s| s < MOST_SETS)).chain([lookup]).max();
     last.unwrap_or(lookup) + 1

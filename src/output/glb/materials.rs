@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::Bin;
-use crate::scene::{Carried, Image};
+use crate::scene::Carried;
 
 /// What goes into the output.
 #[derive(Debug, Default)]
@@ -185,7 +185,7 @@ impl Packer<'_, '_> {
         }
         let number = self.carried.images.get(source).and_then(|image| {
             let bytes = image.bytes.as_deref()?;
-            let media = media_type(image, bytes)?;
+            let media = image.mime_type.as_deref()?;
             let view = self.bin.add_view(bytes.into(), None, None);
             let mut json = image.json.clone();
             json.insert("bufferView".into(), view.into());
@@ -196,21 +196,6 @@ impl Packer<'_, '_> {
         self.images.insert(source, number);
         number
     }
-}
-
-/// What the bytes are, else what the file says they are.
-fn media_type(image: &Image, bytes: &[u8]) -> Option<String> {
-    let begins = |at: usize, magic: &[u8]| bytes.get(at..).is_some_and(|b| b.starts_with(magic));
-    let found = match () {
-        () if begins(0, b"\x89PNG\r\n\x1a\n") => "image/png",
-        () if begins(0, b"\xff\xd8\xff") => "image/jpeg",
-        () if begins(0, b"RIFF") && begins(8, b"WEBP") => "image/webp",
-        () if begins(0, b"\xabKTX 20\xbb\r\n\x1a\n") => "image/ktx2",
-        () if begins(4, b"ftypavif") => "image/avif",
-        () if begins(0, b"DDS ") => "image/vnd-ms.dds",
-        () => return image.mime_type.clone(),
-    };
-    Some(found.into())
 }
 
 /// Extensions without which a texture has no picture.

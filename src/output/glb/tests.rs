@@ -135,9 +135,9 @@ fn textured() -> Model {
         samplers: vec![json!({}), json!({ "magFilter": 9728 })],
         images: vec![
             Image { bytes: Some(picture()), mime_type: Some("image/png".into()), ..Image::default() },
-            Image { uri: Some("gone.png".into()), ..Image::default() },
-            Image { bytes: Some(picture()), mime_type: Some("image/jpeg".into()), ..Image::default() },
-            Image { bytes: Some(b"RIFF\x04\0\0\0WEBP".to_vec()), ..Image::default() },
+            Image { mime_type: Some("image/png".into()), ..Image::default() },
+            Image { bytes: Some(picture()), mime_type: Some("image/png".into()), ..Image::default() },
+            Image { bytes: Some(b"RIFF\x04\0\0\0WEBP".to_vec()), mime_type: Some("image/webp".into()), ..Image::default() },
         ],
         extensions_used: vec!["KHR_draco_mesh_compression".into()],
         extensions_required: vec!["KHR_draco_mesh_compression".into(), "KHR_texture_transform".into()],

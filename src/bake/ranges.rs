@@ -1,0 +1,97 @@
+//! What the first pass found: whether it can be stored, which clips stand still, and the encoding that follows from it.
+
+use glam::Vec3;
+
+use super::Planned;
+use crate::encode::{Encoding, FLAT, Form, NormalMode, Texel};
+use crate::options::{Format, Normals, Options, Position};
+use crate::plan::mesh::{BakeMesh, Morph};
+use crate::pose::PoseSource;
+use crate::skin::Ranges;
+use crate::warning::{Code, Warnings};
+use crate::{Error, Result};
+
+/// Keys and matrices are finite, yet their products may not be, and what is no number is in no range: a maximum passes over it. So
+/// the largest that could come about must stay far enough below the end of f32 for the squares that normals and distances take.
+pub(super) fn check_reach(mesh: &BakeMesh, poses: &PoseSource<'_>) -> Result<()> {
+    /// Its square has a place in f32.
+    const MOST: f64 = 1e18;
+    let [matrix, weight] = poses.largest().map(f64::from);
+    let largest = |v: [f32; 3]| v.iter().fold(0.0, |most: f64, c| most.max(c.abs().into()));
+    let (mut position, mut normal) = (0.0_f64, 0.0_f64);
+    for vertex in &mesh.vertices {
+        let morphs = &mesh.morphs[vertex.first_morph as usize..][..vertex.morph_count as usize];
+        let sum =
+            |of: fn(&Morph) -> [f32; 3]| if morphs.is_empty() { 0.0 } else { weight * morphs.iter().map(|m| largest(of(m))).sum::<f64>() };
+        position = position.max(largest(vertex.position) + sum(|m| m.position));
+        normal = normal.max(largest(vertex.normal) + sum(|m| m.normal));
+    }
+    let (reach, turned) = (matrix * (3.0 * position + 1.0), matrix * matrix * normal);
+    // written so that NaN fails
+    if reach < MOST && turned < MOST * MOST {
+        return Ok(());
+    }
+    Err(Error::Bake(format!(
+        "positions or normals leave the range of 32-bit floats (matrices up to {matrix:.1e}, morph weights up to {weight:.1e}, vertices up to {position:.1e}); \
+         look for huge scales, translations or weights in the nodes and animations"
+    )))
+}
+
+/// The ranges themselves, as the device found them.
+pub(super) fn check_ranges(all: &Ranges) -> Result<()> {
+    let finite = all.least.is_finite() && all.largest.is_finite() && all.least_offset.is_finite() && all.largest_offset.is_finite();
+    if finite && all.moved.is_finite() {
+        return Ok(());
+    }
+    Err(Error::Bake(format!(
+        "positions leave the range of 32-bit floats (from {} to {}); look for huge scales or translations in the animation",
+        all.least, all.largest
+    )))
+}
+
+/// A clip of several frames whose poses differ by rounding noise at most, or that moves nothing that is baked.
+pub(super) fn warn_still_clips(planned: &Planned<'_>, ranges: &[Ranges], all: &Ranges, warnings: &mut Warnings) {
+    let noise = largest_coordinate(all) * FLAT;
+    for (clip, range) in planned.clips.iter().zip(ranges) {
+        let Some(index) = clip.clip else { continue };
+        let moves_nothing = planned.poser.channels(index).is_empty();
+        let still = moves_nothing || clip.frame_count > 1 && range.moved.sqrt() <= noise;
+        warnings.add(Code::NothingMoves, still.into(), || {
+            format!("{{count}} clip(s) in which no vertex moves (first: '{}'); leave them out with --clips", clip.name)
+        });
+    }
+}
+
+fn largest_coordinate(all: &Ranges) -> f32 {
+    all.least.abs().max(all.largest.abs()).max_element()
+}
+
+/// The encoding that the options and the ranges ask for.
+pub(super) fn choose_encoding(options: &Options, all: &Ranges) -> Result<Encoding> {
+    let is_offset = options.position == Position::Offset;
+    let range: (Vec3, Vec3) = if is_offset { (all.least_offset, all.largest_offset) } else { (all.least, all.largest) };
+    let largest = range.0.abs().max(range.1.abs()).max_element();
+    if options.format == Format::Exr16 && largest > half::f16::MAX.to_f32() {
+        return Err(Error::Bake(format!(
+            "a value of {largest} is outside the range of half floats, which ends at 65504; use --format exr32{}",
+            if is_offset { "" } else { " or --position offset" }
+        )));
+    }
+    let levels = |bits: u8| if bits == 8 { 255.0 } else { 65535.0 };
+    let position_bits = if options.format == Format::Png8 { 8 } else { 16 };
+    let texel = if matches!(options.format, Format::Png8 | Format::Png16) { Texel::Uint } else { Texel::Float };
+    let normals = match options.normals {
+        Normals::None => NormalMode::None,
+        Normals::Separate => NormalMode::Separate,
+        Normals::Alpha => NormalMode::Octahedral,
+    };
+    let form = Form {
+        texel,
+        is_offset,
+        levels: levels(position_bits),
+        normals,
+        normal_levels: levels(options.normal_bits.unwrap_or(position_bits)),
+        tangents: options.tangents,
+    };
+    Ok(Encoding::new(form, range, largest_coordinate(all)))
+}
