@@ -7,9 +7,10 @@ use clap::{Args as ClapArgs, Parser, Subcommand, value_parser};
 
 use super::values::{Bytes, Device, Rate, parse_bits, parse_merge, parse_name, parse_scale, parse_seconds};
 use crate::options::{Format, MergeClips, Normals, Options, Position, Recompute, Rest, RootMotion};
+use crate::plan::layout::LONGEST_SIDE;
 
-/// Smallest and largest `--max-size`: four texels are the least that a texture has, no adapter takes more than 32,768.
-const MAX_SIZE_RANGE: std::ops::RangeInclusive<i64> = 4..=32768;
+/// Smallest and largest `--max-size`: four texels are the least that a texture has.
+const MAX_SIZE_RANGE: std::ops::RangeInclusive<i64> = 4..=LONGEST_SIDE as i64;
 
 /// Bakes the animation of glTF models into vertex animation textures
 ///
