@@ -122,9 +122,23 @@ fn t09_a_texture_that_is_too_large_is_refused_with_remedies() {
     let text = error.to_string();
     assert!(matches!(error, Error::Bake(_)), "{text}");
     // 3 blocks of 101 frames
-    for word in ["64", "303", "--max-size", "--fps", "--clips"] {
+    for word in ["64", "303", "--max-size", "--fps", "--start"] {
         assert!(text.contains(word) || (word == "303" && text.contains("304")), "expected {word} in: {text}");
     }
+}
+
+#[test]
+fn remedies_for_a_texture_that_is_too_large_help() {
+    let text = |max_size, rate| refuse(&sliding_grid(150), |o| (o.max_size, o.fps) = (max_size, Fps::Rate(rate))).to_string();
+    // The side that is named is the least that fits.
+    let named = text(64, 100.0);
+    let side: u32 = named.rsplit(' ').next().and_then(|word| word.parse().ok()).expect("a side at the end");
+    let baked = bake_fixture(&sliding_grid(150), |o| (o.max_size, o.fps) = (side, Fps::Rate(100.0)));
+    assert!(baked.report.size.iter().all(|&length| length <= side), "{named}");
+    assert!(text(side - 4, 100.0).contains(&format!("--max-size {side}")));
+    // One clip is not fewer; no frame at all is no frame rate.
+    let tiny = text(4, 100.0);
+    assert!(tiny.contains("--start") && !tiny.contains("--clips") && !tiny.contains("--fps"), "{tiny}");
 }
 
 #[test]

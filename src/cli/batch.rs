@@ -63,6 +63,11 @@ fn is_hidden(entry: &DirEntry) -> bool {
 /// Every model below `root` that matches, its folder kept below `output`.
 fn search_tree(root: &Path, glob: Option<&GlobMatcher>, output: &Path) -> Found {
     let (mut targets, mut failed) = (Vec::new(), Vec::new());
+    let is_wanted = |path: &Path| is_model(path) && glob.is_none_or(|glob| glob.is_match(clean(path))) && !is_output(path);
+    let target = |path: &Path| {
+        let below = path.parent().and_then(|p| p.strip_prefix(root).ok()).unwrap_or(Path::new(""));
+        Target { input: path.to_path_buf(), folder: Some(folder_below(output, below)) }
+    };
     for entry in WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter().filter_entry(|e| !is_hidden(e)) {
         let entry = match entry {
             Ok(entry) => entry,
@@ -70,15 +75,19 @@ fn search_tree(root: &Path, glob: Option<&GlobMatcher>, output: &Path) -> Found 
             Err(error) if error.loop_ancestor().is_some() => continue,
             Err(error) => {
                 let path = error.path().unwrap_or(root).to_path_buf();
+                // A link to nothing: a model that is missing, or no concern of a batch.
+                if path.is_symlink() && !path.exists() {
+                    let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+                    targets.extend((!is_hidden && is_wanted(&path)).then(|| target(&path)));
+                    continue;
+                }
                 failed.push((path.clone(), Error::io("search the folder", path)(error.into())));
                 continue;
             }
         };
         let path = entry.path();
-        let matches = glob.is_none_or(|glob| glob.is_match(clean(path)));
-        if entry.file_type().is_file() && is_model(path) && matches && !is_output(path) {
-            let below = path.parent().and_then(|p| p.strip_prefix(root).ok()).unwrap_or(Path::new(""));
-            targets.push(Target { input: path.to_path_buf(), folder: Some(folder_below(output, below)) });
+        if entry.file_type().is_file() && is_wanted(path) {
+            targets.push(target(path));
         }
     }
     (targets, failed)
@@ -191,6 +200,18 @@ mod tests {
         let wanted =
             pairs(&[("in/a.GLTF", "out"), ("in/b.glb", "out"), ("in/deep/er/c.glb", "out/deep/er"), ("in/private_vat.glb", "out")]);
         assert_eq!(found(&dir, "in"), wanted);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_nothing_counts_where_it_is_called_like_a_model() {
+        let dir = tree(&["in/a.glb"]);
+        // The third is what an editor leaves beside a file that is open.
+        for link in ["in/b.glb", "in/note.txt", "in/.#a.glb"] {
+            std::os::unix::fs::symlink("nowhere", dir.path().join(link)).expect("a link");
+        }
+        assert_eq!(found(&dir, "in"), pairs(&[("in/a.glb", "out"), ("in/b.glb", "out")]));
+        assert_eq!(found(&dir, "in/a*.glb"), pairs(&[("in/a.glb", "out")]));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! An input as it is typed: a file, or `-` for standard input.
 
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 use std::path::Path;
 
 use super::batch::is_glob;
 use crate::options::Input;
+use crate::source::read_whole;
 use crate::{Error, Result};
 
 /// Name of standard input in messages and outputs.
@@ -62,7 +63,6 @@ pub fn open_input(path: &Path) -> Result<Input> {
     if !is_stdin(path) {
         return Ok(Input::File(path.to_path_buf()));
     }
-    let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes).map_err(Error::io("read the model", STDIN_NAME))?;
+    let bytes = read_whole(std::io::stdin().lock()).map_err(Error::io("read the model", STDIN_NAME))?;
     Ok(Input::Bytes { name: STDIN_NAME.into(), bytes })
 }

@@ -7,7 +7,7 @@ use super::exit::Exit;
 use super::input::open_input;
 use super::json::{Answer, answers_text};
 use super::progress::{Bar, watch_interrupts};
-use super::show::{Paint, bytes, indent, many, measure, print, say, table, thousands};
+use super::show::{Paint, bytes, indent, many, measure, plain, print, say, table, thousands};
 use super::space::Space;
 use super::summary::{error_line, finding};
 use super::survey::{ClipSurvey, Survey, survey_scene};
@@ -74,13 +74,13 @@ fn inspect(request: &Request) -> Result<Survey> {
 /// The survey for people.
 fn describe(survey: &Survey, path: &Path, paint: Paint) -> String {
     let counts = table(&["", ""], &counts(survey));
-    let mut text = format!("{}\n{}", paint.bold(&path.display().to_string()), indent(counts.trim_start(), 2));
+    let mut text = format!("{}\n{}", paint.bold(&plain(&path.display().to_string())), indent(counts.trim_start(), 2));
     if !survey.clips.is_empty() {
         text += &format!("\n  {}\n{}", paint.bold("clips"), indent(&clips_table(&survey.clips), 4));
     }
     text += &format!("\n  {}\n    {}", paint.bold(&format!("a bake at {DEFAULT_FPS} fps")), cost_line(survey));
     if !survey.facts.is_empty() {
-        let facts = survey.facts.iter().map(|fact| fact.text.as_str()).collect::<Vec<_>>().join("\n");
+        let facts = survey.facts.iter().map(|fact| plain(&fact.text)).collect::<Vec<_>>().join("\n");
         text += &format!("\n  {}\n{}", paint.bold("worth knowing"), indent(&facts, 4));
     }
     let of = |level| survey.warnings.iter().filter(move |w| w.level == level).collect::<Vec<_>>();
@@ -202,7 +202,7 @@ fn cost_line(survey: &Survey) -> String {
             bytes(cost.gpu_bytes),
             measure(cost.largest_displacement.into()),
         ),
-        (None, Some(error)) => format!("fails: {error}"),
+        (None, Some(error)) => format!("fails: {}", plain(error)),
         (None, None) => "not tried".into(),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::exit::Exit;
-use super::show::say;
+use super::show::{plain, say};
 use crate::report::{Progress, Step};
 
 /// Set by the first Ctrl-C.
@@ -38,7 +38,7 @@ impl Bar {
     /// A bar that shows `title`; a hidden one answers Ctrl-C only.
     pub fn new(title: String, hidden: bool) -> Self {
         let target = if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(None, target).with_prefix(title);
+        let bar = ProgressBar::with_draw_target(None, target).with_prefix(plain(&title));
         bar.set_style(style("{spinner} {prefix}: {msg}"));
         Self { bar, weight: 1 }
     }

@@ -31,6 +31,11 @@ pub fn print_beside(json: bool, text: &str) -> crate::Result<()> {
     print(text)
 }
 
+/// A text from a file without what steers a terminal: `\u{1b}` for an escape, `\n` for a line's end.
+pub fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect()
+}
+
 /// Colours on a terminal, unless `NO_COLOR` says no.
 #[derive(Debug, Clone, Copy)]
 pub struct Paint {
@@ -125,9 +130,10 @@ pub fn measure(value: f64) -> String {
 
 /// Columns under headings, two spaces apart. A heading that begins with `>` stands right, as its numbers do.
 pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let rows: Vec<Vec<_>> = rows.iter().map(|row| row.iter().map(|cell| plain(cell)).collect()).collect();
     let shown = |heading: &str| heading.trim_start_matches('>').chars().count();
     let mut widths: Vec<_> = head.iter().map(|h| shown(h)).collect();
-    for row in rows {
+    for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count());
         }
@@ -187,5 +193,11 @@ mod tests {
         let rows = vec![vec!["a".into(), "1,000".into()], vec!["longer".into(), "2".into()]];
         assert_eq!(table(&["name", ">n"], &rows), "name        n\na       1,000\nlonger      2");
         assert_eq!(indent("a\nb", 2), "  a\n  b");
+        assert_eq!(table(&["name", "n"], &[vec!["a\nb".into(), "1".into()]]), "name  n\na\\nb  1");
+    }
+
+    #[test]
+    fn no_name_steers_a_terminal() {
+        assert_eq!(plain("läuft 🦊 \u{1b}[31m\r\n\0\u{9b}"), "läuft 🦊 \\u{1b}[31m\\r\\n\\u{0}\\u{9b}");
     }
 }

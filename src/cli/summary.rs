@@ -1,6 +1,6 @@
 //! What a bake says when it is done: the closing line, what was found, how long it took.
 
-use super::show::{Paint, bytes, many, measure, table, thousands};
+use super::show::{Paint, bytes, many, measure, plain, table, thousands};
 use crate::Error;
 use crate::report::{Report, Step, TextureReport};
 use crate::warning::{Code, Level, Warning};
@@ -31,7 +31,7 @@ pub fn closing_line(report: &Report) -> String {
         Some(folder) => format!(" -> {}", folder.display()),
         None => " (dry run, nothing was written)".into(),
     };
-    format!("{}: {}{end}", report.name, parts.join(", "))
+    plain(&format!("{}: {}{end}", report.name, parts.join(", ")))
 }
 
 /// Largest error of a texture in its unit: the position's in the file's, the normal's in degrees.
@@ -72,7 +72,7 @@ pub fn finding(warning: &Warning, about: &str) -> String {
     let Warning { code, count, message, .. } = warning;
     let is_said = *count == 1 || message.split(|c: char| !c.is_ascii_digit()).any(|number| number == count.to_string());
     let times = if is_said { String::new() } else { format!(", {} times", thousands(*count)) };
-    format!("[{}{times}] {about}{message}", code.name())
+    plain(&format!("[{}{times}] {about}{message}", code.name()))
 }
 
 /// Seconds of each step and their sum.
@@ -99,7 +99,7 @@ pub fn timings(report: &Report) -> String {
 pub fn error_line(error: &Error, about: Option<&str>, paint: Paint) -> String {
     let named = matches!(error, Error::Io { .. } | Error::Model { .. });
     let about = about.filter(|_| !named).map_or(String::new(), |name| format!("{name}: "));
-    format!("{} {about}{error}", paint.red("error:"))
+    format!("{} {}", paint.red("error:"), plain(&format!("{about}{error}")))
 }
 
 #[cfg(test)]

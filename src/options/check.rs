@@ -4,7 +4,7 @@ use super::{Format, Fps, Normals, Options, RootMotion};
 use crate::{Error, Result};
 
 /// Smallest and largest [`Options::max_size`]: four texels are the least that a texture has, no adapter takes more than 32,768.
-pub const MAX_SIZE_RANGE: std::ops::RangeInclusive<u32> = 4..=32768;
+pub const MAX_SIZE_RANGE: std::ops::RangeInclusive<u32> = 4..=LONGEST_SIDE;
 /// Smallest and largest [`Options::uv_set`]: set 0 is the picture's, engines have eight.
 pub const UV_SET_RANGE: std::ops::RangeInclusive<u32> = 1..=7;
 

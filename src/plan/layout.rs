@@ -6,6 +6,8 @@ use crate::{Error, Result};
 
 /// Half floats tell this many texel centres apart.
 const MOST_LANES: usize = 1024;
+/// No adapter takes a longer side, in texels.
+pub const LONGEST_SIDE: u32 = 32768;
 
 /// The texture: block-major, so that rows that follow each other are frames that follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,30 +31,41 @@ impl Layout {
     /// [`Error::Bake`] with the sizes, the largest clips and the remedies where it does not fit.
     pub fn new(vertex_count: usize, clips: &[ClipPlan], max_size: u32) -> Result<Self> {
         let frame_count: usize = clips.iter().map(|c| c.frame_count).sum();
-        // a side is a multiple of 4, so only whole fours of the limit count
-        let most = (max_size as usize / 4 * 4).max(4);
-        let blocks = vertex_count.div_ceil(most);
+        let layout = Self::of(vertex_count, frame_count, max_size);
+        if layout.height > whole_fours(max_size) { Err(layout.too_large(clips, max_size)) } else { Ok(layout) }
+    }
+
+    /// The layout with rows of at most `max_size` texels, however high.
+    fn of(vertex_count: usize, frame_count: usize, max_size: u32) -> Self {
+        let blocks = vertex_count.div_ceil(whole_fours(max_size));
         let width = vertex_count.div_ceil(blocks).next_multiple_of(4);
-        let height = (blocks * frame_count).next_multiple_of(4);
-        let layout = Self { vertex_count, frame_count, width, blocks, height };
-        if height > most { Err(layout.too_large(clips, max_size)) } else { Ok(layout) }
+        Self { vertex_count, frame_count, width, blocks, height: (blocks * frame_count).next_multiple_of(4) }
     }
 
     fn too_large(&self, clips: &[ClipPlan], max_size: u32) -> Error {
         let mut longest: Vec<_> = clips.iter().collect();
         longest.sort_by_key(|c| std::cmp::Reverse(c.frame_count));
         let list: Vec<_> = longest.iter().take(3).map(|c| format!("'{}' with {}", c.name, c.frame_count)).collect();
-        let rows = max_size as usize / 4 * 4 / self.blocks.max(1);
+        // Only what helps is proposed.
+        let mut remedies = vec![if clips.len() > 1 { "choose fewer with --clips" } else { "cut it with --start and --end" }.to_string()];
+        let rows = whole_fours(max_size) / self.blocks.max(1);
+        if rows > 0 {
+            remedies.push(format!("lower --fps so that at most {rows} frames remain"));
+        }
+        let fits = |side: &u32| Self::of(self.vertex_count, self.frame_count, *side).height <= whole_fours(*side);
+        if let Some(side) = (max_size / 4 * 4..=LONGEST_SIDE).step_by(4).find(fits) {
+            remedies.push(format!("allow a larger side with --max-size {side}"));
+        }
+        let last = remedies.pop().unwrap_or_default();
+        let remedies = if remedies.is_empty() { last } else { format!("{}, or {last}", remedies.join(", ")) };
         Error::Bake(format!(
-            "{} vertices x {} frames need a texture of {} x {} texels, over --max-size {max_size}; the largest clips are {} frames; \
-             choose fewer with --clips, lower --fps so that at most {rows} frames remain, or allow a larger side with --max-size {}",
+            "{} vertices x {} frames need a texture of {} x {} texels, over --max-size {max_size}; {} {} frames; {remedies}",
             self.vertex_count,
             self.frame_count,
             self.width,
             self.height,
+            if clips.len() > 1 { "the largest clips are" } else { "the clip is" },
             list.join(", "),
-            // a larger side also means fewer blocks, so this is enough, not the least
-            self.height
         ))
     }
 
@@ -70,6 +83,11 @@ impl Layout {
     pub fn used_rows(&self) -> usize {
         self.blocks * self.frame_count
     }
+}
+
+/// A side is a multiple of 4, so only whole fours of the limit count.
+fn whole_fours(max_size: u32) -> usize {
+    (max_size as usize / 4 * 4).max(4)
 }
 
 /// How a UV set names vertices: whatever the texture's size.

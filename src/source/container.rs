@@ -1,5 +1,6 @@
 //! The outer shell of a model: GLB chunks or bare JSON (glTF 2.0, section 4.4).
 
+use std::io::{self, Read};
 use std::ops::Range;
 
 use crate::Fault;
@@ -18,16 +19,46 @@ pub(super) struct Layout {
     pub(super) bin: Option<Range<usize>>,
 }
 
+/// A GLB counts its bytes in 32 bits.
+const MOST_BYTES: u64 = 1 << 32;
+/// As much of a file as shows that it is no model.
+const HEAD: u64 = 4096;
+
+/// Reads a model to its end, or as much as shows that it is none: a disk image or an endless stream is not taken into memory.
+pub(crate) fn read_whole(mut reader: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.by_ref().take(HEAD).read_to_end(&mut bytes)?;
+    if locate_json(&bytes).is_none() && !bytes.starts_with(b"glTF") && !is_blank(&bytes) {
+        return Ok(bytes);
+    }
+    reader.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it has more than 4 GiB, which no model may have"));
+    }
+    Ok(bytes)
+}
+
+/// Whether there is nothing but spaces, so far.
+fn is_blank(bytes: &[u8]) -> bool {
+    bytes.strip_prefix(BOM).unwrap_or(bytes).iter().all(u8::is_ascii_whitespace)
+}
+
+/// Where bare JSON begins, if it does.
+fn locate_json(bytes: &[u8]) -> Option<usize> {
+    let start = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
+    let first = bytes[start..].iter().find(|b| !b.is_ascii_whitespace());
+    (first == Some(&b'{')).then_some(start)
+}
+
 /// Finds the JSON and the binary chunk.
 pub(super) fn locate(bytes: &[u8], warnings: &mut Warnings) -> Result<Layout, Fault> {
     if bytes.starts_with(b"glTF") {
         return locate_chunks(bytes, warnings);
     }
-    let start = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
-    match bytes[start..].iter().find(|b| !b.is_ascii_whitespace()) {
-        Some(b'{') => Ok(Layout { json: start..bytes.len(), bin: None }),
-        None => Err(Fault::new("", "the file is empty", "export it again")),
-        Some(_) => Err(not_a_model(bytes)),
+    match locate_json(bytes) {
+        Some(start) => Ok(Layout { json: start..bytes.len(), bin: None }),
+        None if is_blank(bytes) => Err(Fault::new("", "the file is empty", "export it again")),
+        None => Err(not_a_model(bytes)),
     }
 }
 
@@ -117,6 +148,18 @@ mod tests {
         let layout = locate(&bytes, &mut Warnings::default()).unwrap();
         assert_eq!(&bytes[layout.json], b"{}  ");
         assert_eq!(&bytes[layout.bin.unwrap()], b"1234");
+    }
+
+    #[test]
+    fn what_is_no_model_is_not_read_to_its_end() {
+        for byte in [0, b'y', 0xFF] {
+            let bytes = read_whole(io::repeat(byte)).unwrap();
+            assert!(bytes.len() as u64 <= HEAD && locate(&bytes, &mut Warnings::default()).is_err());
+        }
+        let long = |head: &[u8]| [head, &[b' '; 9000], b"{}"].concat();
+        for bytes in [long(b""), long(BOM), long(b"glTF"), long(b"{"), b"gl".to_vec(), Vec::new()] {
+            assert_eq!(read_whole(&bytes[..]).unwrap(), bytes);
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod uri;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
@@ -29,6 +30,7 @@ use crate::scene::{Node, Origin, Part, Primitive, Scene, Skin};
 use crate::warning::{Code, Warnings};
 use crate::{Error, Fault, Result};
 pub(crate) use clip::free_animated_matrices;
+pub(crate) use container::read_whole;
 use document::{Document, missing};
 pub use facts::{Facts, WeightFacts};
 use uri::Folder;
@@ -61,7 +63,7 @@ pub fn read_with_facts(input: &Input, settings: &Settings, warnings: &mut Warnin
     let path = input.path();
     let (bytes, folder) = match input {
         Input::File(path) => {
-            let bytes = std::fs::read(path).map_err(Error::io("read the model", path))?;
+            let bytes = File::open(path).and_then(read_whole).map_err(Error::io("read the model", path))?;
             (Cow::Owned(bytes), Folder::of(path, settings.allow_outside))
         }
         Input::Bytes { bytes, .. } => (Cow::Borrowed(bytes.as_slice()), Folder::none()),
