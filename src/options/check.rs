@@ -1,6 +1,7 @@
 //! Values and combinations of options that mean nothing.
 
 use super::{Format, Fps, Normals, Options, RootMotion};
+use crate::plan::layout::LONGEST_SIDE;
 use crate::{Error, Result};
 
 /// Smallest and largest [`Options::max_size`]: four texels are the least that a texture has, no adapter takes more than 32,768.
