@@ -8,7 +8,7 @@
 //! process lives; a process that is killed leaves its files behind unlocked, and the next set of that name in that folder removes
 //! them. Where a file system has no locks they are left alone.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,7 +32,7 @@ pub struct Set {
 /// One file of a set.
 #[derive(Debug)]
 struct Pending {
-    /// Held for its lock; closed before the file is renamed.
+    /// Held for its lock until the file has its name.
     lock: Option<File>,
     temporary: PathBuf,
     name: String,
@@ -93,14 +93,21 @@ impl Set {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let path = self.folder.join(name);
         self.check(name, &path)?;
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let temporary = self.folder.join(format!("{}{}-{number}-{}", self.prefix(), std::process::id(), extension(name)));
-        let open = OpenOptions::new().read(true).write(true).create_new(true).open(&temporary);
-        let file = open.map_err(Error::io("create an output file", &path))?;
-        // A file system without locks gives an error: then the file is not swept either.
-        let lock = file.try_lock().ok().and_then(|()| file.try_clone().ok());
-        self.files.push(Pending { lock, temporary, name: name.into() });
-        Ok(SetFile { file, path })
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let temporary = self.folder.join(format!("{}{}-{number}-{}", self.prefix(), std::process::id(), extension(name)));
+            let open = OpenOptions::new().read(true).write(true).create_new(true).open(&temporary);
+            let file = open.map_err(Error::io("create an output file", &path))?;
+            let locked = file.try_lock();
+            // Another set's sweep came between: it took the file for abandoned.
+            if matches!(locked, Err(TryLockError::WouldBlock)) || (locked.is_ok() && !temporary.exists()) {
+                continue;
+            }
+            // A file system without locks gives an error: then the file is not swept either.
+            let lock = locked.ok().and_then(|()| file.try_clone().ok());
+            self.files.push(Pending { lock, temporary, name: name.into() });
+            return Ok(SetFile { file, path });
+        }
     }
 
     /// Brings all files to their names, `sidecar` last, and tells their paths in that order.
@@ -110,6 +117,9 @@ impl Set {
         };
         let last = self.files.remove(last);
         self.files.push(last);
+        // One set after the other, or the files of two would stand beside one sidecar. Where a folder cannot be locked, nothing waits.
+        let folder = File::open(&self.folder).ok();
+        let _turn = folder.as_ref().map(File::lock);
         let old = self.folder.join(sidecar);
         match fs::remove_file(&old) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(Error::io("remove the old sidecar", old)(e)),
@@ -117,13 +127,14 @@ impl Set {
         }
         let mut done = Vec::with_capacity(self.files.len());
         for file in &mut self.files {
-            file.lock = None;
             let path = self.folder.join(&file.name);
             if let Err(error) = fs::rename(&file.temporary, &path) {
                 // Half a set would be neither the old one nor the new one.
                 done.iter().for_each(|path| drop(fs::remove_file(path)));
                 return Err(Error::io("rename a finished file", path)(error));
             }
+            // Not before: what is not locked is swept.
+            file.lock = None;
             done.push(path);
         }
         self.files.clear();
@@ -158,7 +169,10 @@ impl Set {
         let prefix = self.prefix();
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let is_ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(&prefix));
-            if is_ours && entry.file_type().is_ok_and(|t| t.is_file()) && is_abandoned(&entry.path()) {
+            if is_ours
+                && entry.file_type().is_ok_and(|t| t.is_file())
+                && let Some(_lock) = lock_abandoned(&entry.path())
+            {
                 // What cannot be removed harms nobody.
                 let _ = fs::remove_file(entry.path());
             }
@@ -179,9 +193,10 @@ impl Drop for Set {
     }
 }
 
-/// Whether no living process holds a temporary file.
-fn is_abandoned(path: &Path) -> bool {
-    OpenOptions::new().write(true).open(path).is_ok_and(|file| file.try_lock().is_ok())
+/// A temporary file that no living process holds, locked.
+fn lock_abandoned(path: &Path) -> Option<File> {
+    let file = OpenOptions::new().write(true).open(path).ok()?;
+    file.try_lock().is_ok().then_some(file)
 }
 
 /// What a temporary file's name ends on: the file's own name after the bake's would make it too long.
@@ -307,6 +322,30 @@ mod tests {
         first.commit("a.vat.json").unwrap();
         second.commit("a.vat.json").unwrap();
         assert_eq!(fs::read_to_string(folder.path().join("a.vat.json")).unwrap(), "second");
+    }
+
+    #[test]
+    fn sets_of_one_name_neither_sweep_nor_mix() {
+        let folder = tempfile::tempdir().unwrap();
+        let bake = &|content: &str| {
+            let mut set = Set::begin(folder.path(), "a", &[]).unwrap();
+            put(&mut set, "a.png", content);
+            put(&mut set, "a.vat.json", content);
+            set.commit("a.vat.json").unwrap();
+        };
+        for _ in 0..50 {
+            std::thread::scope(|scope| {
+                for content in ["1", "2", "3", "4"] {
+                    scope.spawn(move || (0..4).for_each(|_| bake(content)));
+                }
+            });
+            assert_eq!(listing(folder.path()), ["a.png", "a.vat.json"]);
+            // Only a system that locks folders keeps two sets apart.
+            if cfg!(unix) {
+                let read = |name| fs::read_to_string(folder.path().join(name)).unwrap();
+                assert_eq!(read("a.png"), read("a.vat.json"));
+            }
+        }
     }
 
     #[test]
