@@ -9,9 +9,11 @@ mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use base64::Engine;
+use peak_alloc::PeakAlloc;
 use serde_json::{Value, json};
 use support::bake::bake;
 use support::fixture::glb;
@@ -22,8 +24,13 @@ use vatbake::{Error, Input, Options, Report, Request, Silent};
 
 /// A small input may take this long.
 const MOST_TIME: Duration = Duration::from_secs(1);
-/// Bytes that the process may hold beyond what it held before the first case, and the input.
-const MOST_MEMORY: u64 = 100 << 20;
+/// Bytes that a bake may allocate beside its input.
+const MOST_MEMORY: usize = 100 << 20;
+/// Counts what is allocated: what the system gives the process depends on the machine and on what ran before.
+#[global_allocator]
+static ALLOCATED: PeakAlloc = PeakAlloc;
+/// The counters are the whole process's: who reads them runs alone.
+static ALONE: Mutex<()> = Mutex::new(());
 /// Inputs up to this size are baked to files, which are decoded again; larger ones are baked without writing.
 const SMALL: usize = 16 << 10;
 
@@ -502,7 +509,7 @@ fn remove(json: &mut Value, pointer: &str) {
 // What must hold
 
 /// Bakes one input; the message of a failure without the case's name.
-fn check(bytes: &[u8], memory: u64) -> Result<bool, String> {
+fn check(bytes: &[u8]) -> Result<bool, String> {
     let input = Input::Bytes { name: "mutant.glb".into(), bytes: bytes.to_vec() };
     let options = Options {
         device: DeviceChoice::Cpu,
@@ -513,8 +520,9 @@ fn check(bytes: &[u8], memory: u64) -> Result<bool, String> {
         dry_run: bytes.len() > SMALL,
         ..Options::default()
     };
-    // The peak starts anew where the system allows that; else it is the highest of all cases so far.
-    let _ = std::fs::write("/proc/self/clear_refs", "5");
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let memory = ALLOCATED.current_usage();
+    ALLOCATED.reset_peak_usage();
     let (begun, busy) = (Instant::now(), processor_time());
     let result = catch_unwind(AssertUnwindSafe(|| bake_one(input, options)));
     // A loaded machine takes long without working: both clocks must be over.
@@ -523,8 +531,8 @@ fn check(bytes: &[u8], memory: u64) -> Result<bool, String> {
     if took > MOST_TIME {
         return Err(format!("{took:?}, over {MOST_TIME:?}"));
     }
-    let peak = memory_of("VmHWM");
-    let most = memory + bytes.len() as u64 + MOST_MEMORY;
+    let peak = ALLOCATED.peak_usage().saturating_sub(memory);
+    let most = bytes.len() + MOST_MEMORY;
     if peak > most {
         return Err(format!("a peak of {} MiB of memory, {} MiB are the limit", peak >> 20, most >> 20));
     }
@@ -586,13 +594,6 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
     text.unwrap_or("without words").to_owned()
 }
 
-/// Bytes of a line of Linux's `/proc/self/status`; 0 elsewhere, where memory is not looked at.
-fn memory_of(line: &str) -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let found = status.lines().find_map(|l| l.strip_prefix(line)?.trim_start_matches(':').trim().strip_suffix("kB")?.trim().parse().ok());
-    found.map_or(0, |kib: u64| kib << 10)
-}
-
 /// What this process has worked, in Linux's ticks of 10 ms; none elsewhere.
 fn processor_time() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
@@ -622,9 +623,8 @@ fn mutated_models_are_baked_or_refused() {
     let mut seeds = fixtures();
     let made = seeds.len();
     seeds.extend(given());
-    let memory = memory_of("VmRSS");
     for seed in &seeds[..made] {
-        assert_eq!(check(&seed.bytes, memory), Ok(true), "{} before any change", seed.name);
+        assert_eq!(check(&seed.bytes), Ok(true), "{} before any change", seed.name);
     }
     let alone = std::env::var("VATBAKE_MUTATION").ok();
     let times = std::env::var("VATBAKE_MUTATION_TIMES").map_or(1, |n| n.parse().expect("a number"));
@@ -642,7 +642,7 @@ fn mutated_models_are_baked_or_refused() {
             if alone.is_some() {
                 std::fs::write(tmp("mutation.glb"), &bytes).expect("a file");
             }
-            match check(&bytes, memory) {
+            match check(&bytes) {
                 Ok(done) => (cases, baked) = (cases + 1, baked + usize::from(done)),
                 Err(what) => panic!("{name}: {what}; VATBAKE_MUTATION={name} runs it alone"),
             }
@@ -657,7 +657,7 @@ fn mutated_models_are_baked_or_refused() {
 fn child_that_checks() {
     let Some(file) = std::env::var_os("VATBAKE_CHILD") else { return };
     let bytes = std::fs::read(file).expect("a file");
-    check(&bytes, memory_of("VmRSS")).unwrap_or_else(|what| panic!("{what}"));
+    check(&bytes).unwrap_or_else(|what| panic!("{what}"));
 }
 
 #[test]
@@ -675,6 +675,7 @@ fn hostile_documents_get_no_more_than_others() {
 
 #[test]
 fn every_cut_of_a_small_model_is_refused() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let whole = rig().to_glb();
     for end in 0..whole.len() {
         let input = Input::Bytes { name: "cut.glb".into(), bytes: whole[..end].to_vec() };

@@ -111,7 +111,7 @@ pub fn bake_fixture(doc: &Doc, set: impl FnOnce(&mut Options)) -> Baked {
     bake(input(doc), options).unwrap_or_else(|e| panic!("refused: {e}"))
 }
 
-/// Bakes a document that must be refused, within a second and without a file; returns the error.
+/// Bakes a document that must be refused, soon and without a file; returns the error.
 #[track_caller]
 pub fn refuse(doc: &Doc, set: impl FnOnce(&mut Options)) -> Error {
     let mut options = options();
@@ -128,7 +128,7 @@ pub fn refuse_input(input: Input, options: Options) -> Error {
     match result {
         Ok(baked) => panic!("baked {} vertices, {} frames; it had to be refused", baked.vertex_count, baked.frame_count),
         Err(error) => {
-            assert!(took < Duration::from_secs(1), "took {took:?} to say: {error}");
+            assert!(took < Duration::from_secs(10), "took {took:?} to say: {error}");
             error
         }
     }
