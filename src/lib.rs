@@ -35,7 +35,7 @@
 //! | deform | [`skin`] | vertices times matrices to values, in WGSL or by its twin in Rust; [`mod@encode`] makes texels of them |
 //! | write | [`output`] | PNG, EXR, GLB and sidecar; a set of files is complete or absent |
 //!
-//! [`playback`] has the code that plays what was written, for vertex shaders.
+//! [`playback`] has the code that plays what was written, for vertex shaders; [`targets`] the kits for engines.
 //!
 //! What a caller asks for is in [`options`], what it is told in [`report`], [`warning`] and [`error`]. The library prints nothing; a
 //! [`Progress`] hears how far a bake is and may stop it.
@@ -54,6 +54,7 @@ pub mod report;
 pub mod scene;
 pub mod skin;
 pub mod source;
+pub mod targets;
 pub mod warning;
 
 mod bake;

@@ -6,6 +6,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use glam::{Mat3, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +72,8 @@ pub struct Source {
     pub scene: u32,
 }
 
-/// Coordinate system: glTF's own, in metres.
+/// Coordinate system of texels, ranges, bounds and lengths: glTF's own in metres, or that of the engine that the bake is for. The
+/// mesh's file is glTF and stays in glTF's axes and metres; the engine's importer turns it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Space {
     /// Axis that points up.
@@ -82,12 +84,37 @@ pub struct Space {
     pub handedness: Handedness,
     /// Factor that was applied to every length of the source.
     pub scale: f32,
+    /// Unit of lengths; absent where it is the metre.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
 }
 
 impl Space {
     /// glTF's axes, lengths times `scale`.
     pub fn scaled(scale: f32) -> Self {
-        Self { up: Up::PositiveY, forward: Forward::PositiveZ, handedness: Handedness::Right, scale }
+        Self { up: Up::PositiveY, forward: Forward::PositiveZ, handedness: Handedness::Right, scale, unit: None }
+    }
+
+    /// From glTF's axes to these: a rotation, with a reflection where handedness differs. Lengths keep their unit.
+    pub fn axes(&self) -> Mat3 {
+        let up = match self.up {
+            Up::PositiveY => Vec3::Y,
+            Up::PositiveZ => Vec3::Z,
+        };
+        let forward = match self.forward {
+            Forward::PositiveY => Vec3::Y,
+            Forward::PositiveZ => Vec3::Z,
+        };
+        let side = match self.handedness {
+            Handedness::Right => up.cross(forward),
+            Handedness::Left => forward.cross(up),
+        };
+        Mat3::from_cols(side, up, forward)
+    }
+
+    /// Units of a metre.
+    pub fn units_a_metre(&self) -> f32 {
+        if self.unit == Some(Unit::Centimetre) { 100.0 } else { 1.0 }
     }
 }
 
@@ -97,11 +124,17 @@ pub enum Up {
     /// +Y.
     #[serde(rename = "+y")]
     PositiveY,
+    /// +Z.
+    #[serde(rename = "+z")]
+    PositiveZ,
 }
 
 /// Axis that a model faces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Forward {
+    /// +Y.
+    #[serde(rename = "+y")]
+    PositiveY,
     /// +Z.
     #[serde(rename = "+z")]
     PositiveZ,
@@ -113,6 +146,8 @@ pub enum Forward {
 pub enum Handedness {
     /// Right-handed.
     Right,
+    /// Left-handed.
+    Left,
 }
 
 /// Where a vertex and frame stand in the textures: vertex i of frame f (over all clips) is the texel
@@ -277,12 +312,14 @@ pub struct Deviation {
     pub unit: Unit,
 }
 
-/// Unit of an error.
+/// Unit of a length or an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Of positions.
     Metre,
+    /// Of positions, for an engine that counts in it.
+    Centimetre,
     /// Of directions.
     Degree,
 }

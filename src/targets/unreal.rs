@@ -1,0 +1,8 @@
+//! The kit for Unreal Engine 5.
+
+use super::{Kit, KitFile};
+
+/// Its text files.
+pub(super) fn files(_kit: &Kit<'_>) -> Vec<KitFile> {
+    Vec::new()
+}
