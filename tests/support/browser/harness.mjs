@@ -60,7 +60,7 @@ async function startServer(mounts) {
       const prefix = prefixes.find(p => path.startsWith(p));
       const file = prefix && within(mounts[prefix], path.slice(prefix.length));
       const body = await readFile(file);
-      response.writeHead(200, { 'content-type': typeOf(file), 'cache-control': 'no-store' }).end(body);
+      response.writeHead(200, { 'content-type': typeOf(file), 'content-length': body.length }).end(body);
     } catch {
       response.writeHead(404).end();
     }
@@ -97,7 +97,11 @@ async function preparePage(browser, size, errors, warnings) {
     if (message.type() === 'warning') warnings.push(text);
   });
   page.on('pageerror', error => errors.push(String(error.stack ?? error)));
-  page.on('requestfailed', request => errors.push(`${request.url()}: ${request.failure()?.errorText}`));
+  page.on('requestfailed', request => {
+    // Aborted: by the page itself, or because it was closed before Chromium had told the end of what was read. Missing data shows elsewhere.
+    const text = request.failure()?.errorText;
+    if (text !== 'net::ERR_ABORTED') errors.push(`${request.url()}: ${text}`);
+  });
   page.on('response', response => { if (response.status() >= 400) errors.push(`${response.url()}: status ${response.status()}`); });
   return page;
 }
