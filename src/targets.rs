@@ -4,6 +4,8 @@
 //! A kit's files are pure functions of the sidecar. Their text lies beside the code that fills it in, one folder an engine, in the
 //! language that the engine reads; the decode in it is that of `shaders/playback`.
 
+mod fill;
+
 pub mod bevy;
 pub mod godot;
 pub mod three;
