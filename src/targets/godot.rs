@@ -6,13 +6,11 @@
 
 use super::fill::fill;
 use super::{Kit, KitFile};
-use crate::output::sidecar::{Bounds, Clip, Encoding, Loop, Pixel, Role, Sidecar, Texture};
+use crate::output::sidecar::{Bounds, Clip, Encoding, Loop, Role, Sidecar, Texture};
 use crate::playback::Language;
 
 /// Instances along each side of the crowd in the scene.
 const SIDE: u16 = 10;
-/// Texels of a side that every desktop GPU takes.
-const MOST_TEXELS: u32 = 16_384;
 /// Frames up to which a half float counts without a gap.
 const MOST_HALF: u32 = 2048;
 
@@ -38,21 +36,6 @@ pub(super) fn files(kit: &Kit<'_>) -> Vec<KitFile> {
 pub(super) fn check(kit: &Kit<'_>) -> Vec<String> {
     let sidecar = kit.sidecar;
     let mut found = Vec::new();
-    let (width, height) = (sidecar.layout.width, sidecar.layout.height);
-    if width.max(height) > MOST_TEXELS {
-        found.push(format!(
-            "the textures are {width} x {height} texels and most GPUs take {MOST_TEXELS} a side in Godot; bake fewer clips or a lower --fps"
-        ));
-    }
-    if let Some(texture) = sidecar.textures.iter().find(|t| matches!(t.pixel, Pixel::Rgba16Unorm)) {
-        found.push(format!("Godot reads 16-bit PNG as 8 bits, which is what {} is; bake it as exr16 or exr32", texture.file));
-    }
-    if lookup(sidecar.mesh.lookup.texcoord).is_none() {
-        found.push(format!(
-            "the lookup stands in TEXCOORD_{} and Godot reads sets 0 to 7; choose a lower --uv-set",
-            sidecar.mesh.lookup.texcoord
-        ));
-    }
     if sidecar.frame_count > MOST_HALF + 1 {
         found.push(format!(
             "the bake has {} frames; Godot's Compatibility renderer keeps instance data as half floats, which count to {MOST_HALF}, so \
@@ -95,11 +78,8 @@ fn shader(sidecar: &Sidecar) -> String {
         normal_code += &format!("\tTANGENT = vat_tangent(vat_bake(), {lookup}, INSTANCE_CUSTOM, now);\n");
         normal_code += "\tBINORMAL = cross(NORMAL, TANGENT) * side;\n";
     }
-    let normal_map = if tangents.is_some() {
-        "\tNORMAL_MAP = texture(normal_texture, UV).rgb;\n\tNORMAL_MAP_DEPTH = normal_scale;\n"
-    } else {
-        ""
-    };
+    let normal_map =
+        if tangents.is_some() { "\tNORMAL_MAP = texture(normal_texture, UV).rgb;\n\tNORMAL_MAP_DEPTH = normal_scale;\n" } else { "" };
     let values = [("lookup", lookup), ("tangent_code", &tangent_code), ("normal_code", &normal_code), ("normal_map", normal_map)];
     fill(include_str!("godot/vat.gdshader"), &values)
 }
@@ -118,9 +98,11 @@ fn material(name: &str, sidecar: &Sidecar) -> String {
     let mut body = String::from("[resource]\nshader = ExtResource(\"shader\")\n");
     let mut loads = 2;
     let mut parameter = |name: &str, value: String| body += &format!("shader_parameter/{name} = {value}\n");
-    for (role, uniform, id) in
-        [(Role::Position, "vat_positions", "positions"), (Role::Normal, "vat_normals", "normals"), (Role::Tangent, "vat_tangents", "tangents")]
-    {
+    for (role, uniform, id) in [
+        (Role::Position, "vat_positions", "positions"),
+        (Role::Normal, "vat_normals", "normals"),
+        (Role::Tangent, "vat_tangents", "tangents"),
+    ] {
         if let Some(texture) = texture(sidecar, role).filter(|t| t.encoding != Encoding::AlphaOctahedral) {
             head += &format!("[ext_resource type=\"Texture2D\" path={} id=\"{id}\"]\n", quote(&texture.file));
             parameter(uniform, format!("ExtResource(\"{id}\")"));
