@@ -68,9 +68,17 @@ fn shader(material: &Value) -> String {
     let interpolator = behind(material, &material["outputs"]["MaterialProperty.MP_NORMAL"]);
     assert_eq!(interpolator["kind"], "MaterialExpressionVertexInterpolator", "textures are read for each vertex");
     let normal = local(material, behind(material, &interpolator["links"]["VS"]));
-    // the editor makes a function of each node's code; structs stand before it, since glslang takes a member function's type for that
-    // of the function around it
-    let code = |node: &Value| node["properties"]["code"].as_str().expect("code").to_owned();
+    // the editor makes a function of each node's code. Here what is shared stands before it, and out of its struct: glslang mixes up the
+    // types of functions of structs and the arguments of calls within them
+    let code = |node: &Value| {
+        let code = node["properties"]["code"].as_str().expect("code");
+        for once in ["struct VatPlayer {\n", "};\n\nVatBake bake;", "VatPlayer player;"] {
+            assert_eq!(code.matches(once).count(), 1, "{once} in\n{code}");
+        }
+        let (shared, body) = code.split_once("};\n\nVatBake bake;").expect("the end of the decode");
+        let shared = shared.replace("struct VatPlayer {\n", "");
+        format!("{shared}\nVatBake bake;{}", body.replace("VatPlayer player;", "").replace("player.", ""))
+    };
     let (shared, offset_body) = split(&code(offset));
     let (same, normal_body) = split(&code(normal));
     assert_eq!(shared, same);
