@@ -74,10 +74,7 @@ namespace Vatbake
         void OnEnable()
         {
             clock = shown = Time.timeAsDouble;
-            if (actors.Length == 0 && bake != null)
-            {
-                Grid();
-            }
+            chunks.ForEach(c => c.changed = true);
         }
 
         /// <summary>Places all instances. Each loops a random clip, or `clip`, from a random time.</summary>
@@ -136,9 +133,13 @@ namespace Vatbake
         // After all Update methods, so that what they moved is shown in this frame.
         void LateUpdate()
         {
-            if (bake == null || actors.Length == 0)
+            if (bake == null)
             {
                 return;
+            }
+            if (actors.Length == 0)
+            {
+                Grid();
             }
             double now = Time.timeAsDouble;
             if (now - clock > Wrap)
