@@ -185,7 +185,13 @@ namespace Vatbake
             };
             texture.LoadRawTextureData(bytes); // row 0 of the file is row 0 of the GPU's texture
             texture.Apply(false, false);
-            // A player needs no second copy in memory. Apply's own flag would drop the texels before they are saved.
+            DropCopy(texture);
+            return texture;
+        }
+
+        // A player needs no second copy in memory. The flag of Apply would drop the texels before they are saved.
+        internal static void DropCopy(Texture2D texture)
+        {
             var serialized = new SerializedObject(texture);
             var readable = serialized.FindProperty("m_IsReadable");
             if (readable != null)
@@ -193,7 +199,6 @@ namespace Vatbake
                 readable.boolValue = false;
                 serialized.ApplyModifiedPropertiesWithoutUndo();
             }
-            return texture;
         }
 
         static VatClip[] ReadClips(VatJson sidecar)

@@ -141,6 +141,7 @@ namespace Vatbake
             texture.wrapModeU = Wrap(sampler.Whole("wrapS", 10497));
             texture.wrapModeV = Wrap(sampler.Whole("wrapT", 10497));
             texture.filterMode = sampler.Whole("magFilter", 9729) == 9728 ? FilterMode.Point : FilterMode.Trilinear;
+            VatImporter.DropCopy(texture);
             pictures.Add(key, texture);
             Pictures.Add(new KeyValuePair<string, Texture2D>(key, texture));
             return texture;

@@ -42,11 +42,13 @@ CBUFFER_START(UnityPerMaterial)
 CBUFFER_END
 
 // Of each instance, set by VatSpawner. All zeros: the material's own clip.
+#if defined(UNITY_INSTANCING_ENABLED)
 UNITY_INSTANCING_BUFFER_START(VatInstances)
     UNITY_DEFINE_INSTANCED_PROP(float4, _VatInstanceClip)
     UNITY_DEFINE_INSTANCED_PROP(float4, _VatInstanceFrom)
     UNITY_DEFINE_INSTANCED_PROP(float4, _VatInstanceFade)
 UNITY_INSTANCING_BUFFER_END(VatInstances)
+#endif
 
 uint2 vatbake_row(uint2 at) {
     if (_VatFlippedRows > 0.0) {
