@@ -305,7 +305,7 @@ fn of_what_holds_the_limit_the_cheapest_is_taken() {
         assert_eq!(cost(report), cheapest, "{limit} {degrees}: {:?}", best.said(Code::EncodingChosen));
         let said = best.said(Code::EncodingChosen).expect("why");
         assert!(said.contains("bytes a vertex and frame") && said.contains("off by at most"), "{said}");
-        chosen.insert(report.textures.iter().map(|t| format!("{} ", t.pixel)).collect::<String>());
+        chosen.insert(report.textures.iter().map(|t| format!("{} {} ", t.pixel, t.encoding)).collect::<String>());
     }
     assert!(chosen.len() >= 4, "the limits do not tell encodings apart: {chosen:?}");
 }
