@@ -96,7 +96,7 @@ struct Run {
 
 impl Run {
     fn of(case: &Case, change: impl Fn(&str) -> String) -> Self {
-        let vat = &case.baked;
+        let vat = &case.baked.vat;
         let through = |texture: &support::decode::Texture| imported(&kit::texels(texture), &texture.pixel);
         let mut directions = vat.normal.as_ref().map_or_else(|| vec![0.0; 4], through);
         directions.extend(vat.tangent.as_ref().map_or_else(Vec::new, through));
@@ -159,7 +159,7 @@ fn a_wrong_import_is_noticed() {
 #[test]
 fn clips_play_by_time_with_normals_and_tangents() {
     let case = kit::sample(Target::Godot, |o| o.tangents = true);
-    let vat = &case.baked;
+    let vat = &case.baked.vat;
     let run = Run::of(&case, unchanged);
     let files = kit::files(&vat.folder);
     let scene = read(the(&files, ".tscn"));
@@ -191,7 +191,7 @@ fn clips_play_by_time_with_normals_and_tangents() {
 #[test]
 fn resources_name_files_that_are_there() {
     for case in [kit::sample(Target::Godot, |_| ()), kit::sample(Target::Godot, |o| o.normals = Normals::None)] {
-        let folder = &case.baked.folder;
+        let folder = &case.baked.vat.folder;
         let files = kit::files(folder);
         let mut named = 0;
         for ending in [".tscn", ".tres"] {
