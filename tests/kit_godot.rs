@@ -58,7 +58,8 @@ fn shim(files: &BTreeMap<String, String>, rows: usize, change: impl Fn(&str) -> 
         whole("position_encoding"),
         whole("normal_encoding")
     );
-    let given = "vec3 VERTEX; vec3 NORMAL; vec3 TANGENT; vec3 BINORMAL; vec2 UV; vec2 UV2; vec4 INSTANCE_CUSTOM; float TIME;\n";
+    let given = "vec3 VERTEX; vec3 NORMAL; vec3 TANGENT; vec3 BINORMAL; vec2 UV; vec2 UV2; vec4 CUSTOM0; vec4 INSTANCE_CUSTOM;
+        float TIME;\n";
     let shader = the(files, ".gdshader");
     let (vertex, _) = shader.split_once("void fragment()").expect("fragment()");
     let lines = vertex.lines().filter_map(|line| {
@@ -320,6 +321,7 @@ fn the_shader_compiles() {
     let with_tangents = |s: &mut sidecar::Sidecar| {
         let mut tangent = s.textures[1].clone();
         tangent.role = sidecar::Role::Tangent;
+        tangent.file = "tangent.exr".into();
         s.textures.push(tangent);
     };
     for files in [small(|_| ()), small(with_tangents)] {
