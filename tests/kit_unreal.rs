@@ -188,10 +188,8 @@ fn what_unreal_imports_plays_as_the_source() {
         }
     }
     for case in kit::given(Target::Unreal) {
-        let script = std::fs::read_dir(&case.baked.vat.folder).expect("a folder").map(|e| e.expect("an entry").path());
-        let script =
-            script.into_iter().find(|p| p.extension().is_some_and(|e| e == "py") && p.file_name() != Some("vat_unreal.py".as_ref()));
-        let run = Run::of(&case, &run_script(&script.expect("a script"), "expected"), unchanged);
+        let script = case.baked.vat.folder.join(format!("import_{}.py", case.baked.report.name));
+        let run = Run::of(&case, &run_script(&script, "expected"), unchanged);
         let vertices = imported(&kit::vertices(&case.baked), expected, half);
         run.compare(&vertices, &case, expected).unwrap_or_else(|e| panic!("{}: {e}", case.name));
     }
