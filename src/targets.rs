@@ -103,9 +103,10 @@ impl Target {
     /// Last UV set that the engine reads, from 0.
     pub fn last_uv_set(self) -> u32 {
         match self {
-            Self::Godot | Self::Bevy => 1,
+            Self::Bevy => 1,
             Self::Three => 3,
-            Self::Unity | Self::Unreal => 7,
+            // Godot's importer puts sets 2 to 7 in CUSTOM0 to CUSTOM2, in pairs
+            Self::Godot | Self::Unity | Self::Unreal => 7,
         }
     }
 
