@@ -183,7 +183,8 @@ fn the_importer_and_the_shader_show_the_sample_in_unitys_axes() {
 fn a_mesh_from_gltfast_and_rows_of_an_image_importer_show_the_same() {
     let kit = sample(|_| ());
     let (wanted, size) = sample_wanted(&kit);
-    for (what, rounded) in [("float", (|v| v) as fn(f64) -> f64), ("half", as_half), ("unorm", as_unorm)] {
+    let stored: [(&str, fn(f64) -> f64); 3] = [("float", |v| v), ("half", as_half), ("unorm", as_unorm)];
+    for (what, rounded) in stored {
         compare(&kit, &gltfast(&kit, rounded), &wanted, size).unwrap_or_else(|e| panic!("lookup of {what}: {e}"));
     }
     // an image importer has the bottom row first, in each texture, and the material says so
@@ -342,7 +343,8 @@ fn the_importer_turns_the_mesh_and_keeps_the_texels() {
     // a machine that writes numbers with a comma reads the same
     let comma = std::process::Command::new("mono")
         .arg(unity::programs().join("Driver.exe"))
-        .args(["import", &kit.file(".vatbake").to_string_lossy()])
+        .arg("import")
+        .arg(kit.file(".vatbake"))
         .env("VATBAKE_CULTURE", "de-DE")
         .output()
         .expect("mono");
@@ -444,7 +446,7 @@ fn what_is_broken_is_one_error_and_no_object() {
             std::fs::write(kit.file("_vat.glb"), &bytes[..bytes.len() / 2]).expect("shorter");
         }),
         ("has the index", |kit| {
-            patch(kit, |glb| (0..4).for_each(|k| glb["accessors"][k]["count"] = 5.into()));
+            patch(kit, |glb| (0..4_usize).for_each(|k| glb["accessors"][k]["count"] = 5.into()));
         }),
         ("needs", |kit| patch(kit, |glb| glb["accessors"][0]["count"] = 2_000_000_000.into())),
         ("more than 64 levels", |kit| std::fs::write(kit.file(".vat.json"), "[".repeat(100_000)).expect("written")),
@@ -517,7 +519,7 @@ fn the_spawner_draws_a_crowd_in_few_calls_and_keeps_its_phase() {
 #[test]
 fn cross_fades_modes_and_the_materials_clip_play() {
     let kit = sample(|_| ());
-    let imported = Imported::of(&kit.import());
+    let mut imported = Imported::of(&kit.import());
     let folder = unity::shader_folder(&kit.folder);
     let wgsl = unity::to_wgsl(folder.path());
     let surface = std::fs::read_to_string(kit.folder.join("VatSurface.hlsl")).expect("VatSurface.hlsl");
@@ -532,7 +534,6 @@ fn cross_fades_modes_and_the_materials_clip_play() {
         [walk, [0.0; 4], [0.0, 0.0, 2.0, 0.0]], // forth and back
         [[0.0; 4]; 3],                          // the material's
     ];
-    let mut imported = imported;
     imported.set("_VatClip", &walk);
     let vertex = 4000;
     let at = |instance: usize, now: f64| imported.show(&wgsl, &surface, &instances, &[(vertex, instance, now)])[0][0];
@@ -702,7 +703,7 @@ fn every_pass_compiles_in_every_variant() {
         for set in keywords.iter().map(|k| vec![*k]).chain(all) {
             let defines: String = set.iter().map(|k| format!("#define {k} 1\n")).collect();
             for (stage, entry) in [("vert", pragma("vertex")), ("frag", pragma("fragment"))] {
-                let spirv = unity::glslang(folder.path(), &[&defines, &code[..]].concat(), stage, entry);
+                let spirv = unity::glslang(folder.path(), &format!("{defines}{code}"), stage, entry);
                 assert!(spirv.unwrap_or_else(|e| panic!("{entry} {set:?}: {e}")).len() > 500);
                 compiled += 1;
             }
@@ -731,7 +732,7 @@ fn the_stand_ins_find_a_wrong_call() {
         assert_eq!(text.matches(right).count(), 1, "{right}");
         *place = folder.path().join(file);
         std::fs::write(&*place, text.replace(right, instead)).expect("a copy");
-        let arguments = ["-d:UNITY_EDITOR", "-target:library", "-out:wrong.dll", &references[0], &references[1]];
+        let arguments = ["-d:UNITY_EDITOR", "-target:library", "-out:wrong.dll", references[0].as_str(), references[1].as_str()];
         let told = unity::try_compile(folder.path(), &arguments, &files);
         assert!(told.as_ref().is_err_and(|e| e.contains(file)), "{instead}: {told:?}");
     }
@@ -776,6 +777,6 @@ fn the_files_are_those_of_every_bake() {
 /// A triangle that moves for a second.
 fn animated() -> support::Doc {
     let mut doc = models::rigid(&models::TRIANGLE);
-    doc.animate(Some("Move"), &[(0, "translation", "LINEAR", &[0.0, 1.0], support::vec3(&[[0.0; 3], [1.0, 0.0, 0.0]]))]);
+    doc.animate(Some("Move"), &[(0, "translation", "LINEAR", &[0.0, 1.0][..], support::vec3(&[[0.0; 3], [1.0, 0.0, 0.0]]))]);
     doc
 }

@@ -236,8 +236,7 @@ impl Imported {
 
     /// Position and normal of each case: vertex, instance, time. An instance has three vectors: clip, clip faded out, fade.
     pub fn show(&self, wgsl: &str, surface: &str, instances: &[[[f64; 4]; 3]], cases: &[(usize, usize, f64)]) -> Vec<[V3; 2]> {
-        let texels = |t: &Texels| t.all.clone();
-        let none = vec![0.0; 4];
+        let normals = self.normal.as_ref().map_or(&[0.0; 4][..], |t| t.all.as_slice());
         let instances: Vec<f32> = instances.iter().flatten().flatten().map(|v| *v as f32).collect();
         let flat: Vec<f32> = cases
             .iter()
@@ -249,8 +248,8 @@ impl Imported {
             .collect();
         let resources = [
             Resource::Uniform(self.uniforms(surface)),
-            Resource::Storage(&texels(&self.position)),
-            Resource::Storage(&self.normal.as_ref().map_or(none, texels)),
+            Resource::Storage(&self.position.all),
+            Resource::Storage(normals),
             Resource::Storage(&instances),
             Resource::Storage(&flat),
         ];
@@ -264,7 +263,7 @@ impl Imported {
         let mut words: Vec<u32> = Vec::new();
         let mut singles = false;
         for (kind, name) in members(surface) {
-            let value = self.material.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, v)| v);
+            let value = self.material.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, v)| v.as_slice());
             let width = if kind == "float4" { 4 } else { 1 };
             assert!(width == 1 || !singles, "{name} is a vector behind a single number");
             assert!(value.len() <= width, "{name} = {value:?}");
