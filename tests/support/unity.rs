@@ -107,7 +107,7 @@ fn compile(folder: &Path, arguments: &[&str], files: &[PathBuf]) {
 
 /// Compiles C#; a warning is an error.
 pub fn try_compile(folder: &Path, arguments: &[&str], files: &[PathBuf]) -> Result<(), String> {
-    let made = Command::new("mcs").current_dir(folder).args(["-warn:4", "-warnaserror"]).args(arguments).args(files).output();
+    let made = Command::new("mcs").current_dir(folder).args(["-langversion:7.2", "-warn:4", "-warnaserror"]).args(arguments).args(files).output();
     let made = made.expect("mcs (on Debian: apt-get install mono-mcs)");
     if made.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&[made.stdout, made.stderr].concat()).into_owned()) }
 }
