@@ -50,8 +50,7 @@ struct Wanted {
 
 /// Compares what the kit's shader shows with what is wanted, in Unity's axes.
 fn compare(kit: &Kit, imported: &Imported, wanted: &[Wanted], size: f64) -> Result<(), String> {
-    let folder = unity::shader_folder(&kit.folder);
-    let wgsl = unity::to_wgsl(folder.path());
+    let wgsl = unity::shape(&kit.folder);
     let surface = std::fs::read_to_string(kit.folder.join("VatSurface.hlsl")).expect("VatSurface.hlsl");
     // One instance a frame: the first clip's vec4 counts from its first frame, and every frame of the bake is one that it can name.
     let frames = kit.sidecar["frame_count"].as_u64().expect("frames") as usize;
@@ -65,7 +64,7 @@ fn compare(kit: &Kit, imported: &Imported, wanted: &[Wanted], size: f64) -> Resu
     if cases.iter().any(|c| c.0 == usize::MAX) {
         return Err("a vertex of the bake is named by none of the mesh".into());
     }
-    let found = imported.show(&wgsl, &surface, &instances, &cases);
+    let found = imported.show(wgsl, &surface, &instances, &cases);
     let step = half_step(kit, imported);
     let is_packed = kit.sidecar["textures"].as_array().into_iter().flatten().any(|t| t["encoding"] == "alpha-octahedral");
     let direction = if is_packed { 2e-2 } else { 2e-3 }; // 8 bits an axis, or more
@@ -520,8 +519,7 @@ fn the_spawner_draws_a_crowd_in_few_calls_and_keeps_its_phase() {
 fn cross_fades_modes_and_the_materials_clip_play() {
     let kit = sample(|_| ());
     let mut imported = Imported::of(&kit.import());
-    let folder = unity::shader_folder(&kit.folder);
-    let wgsl = unity::to_wgsl(folder.path());
+    let wgsl = unity::shape(&kit.folder);
     let surface = std::fs::read_to_string(kit.folder.join("VatSurface.hlsl")).expect("VatSurface.hlsl");
     let hold = |frame: f64| [frame, 0.0, 1.0, 0.0];
     let walk = [0.0, 4.0, 8.0, 0.0]; // frames 0 to 4, 8 a second
@@ -536,7 +534,7 @@ fn cross_fades_modes_and_the_materials_clip_play() {
     ];
     imported.set("_VatClip", &walk);
     let vertex = 4000;
-    let at = |instance: usize, now: f64| imported.show(&wgsl, &surface, &instances, &[(vertex, instance, now)])[0][0];
+    let at = |instance: usize, now: f64| imported.show(wgsl, &surface, &instances, &[(vertex, instance, now)])[0][0];
     let mix = |a: V3, b: V3, t: f64| support::decode::mix(a, b, t);
     let near = |what: &str, a: V3, b: V3| assert!((0..3).all(|c| (a[c] - b[c]).abs() < 1e-6), "{what}: {a:?} {b:?}");
     let [two, three] = [at(0, 9.0), at(1, 9.0)];

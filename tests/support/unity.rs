@@ -107,7 +107,8 @@ fn compile(folder: &Path, arguments: &[&str], files: &[PathBuf]) {
 
 /// Compiles C#; a warning is an error.
 pub fn try_compile(folder: &Path, arguments: &[&str], files: &[PathBuf]) -> Result<(), String> {
-    let made = Command::new("mcs").current_dir(folder).args(["-langversion:7.2", "-warn:4", "-warnaserror"]).args(arguments).args(files).output();
+    let made =
+        Command::new("mcs").current_dir(folder).args(["-langversion:7.2", "-warn:4", "-warnaserror"]).args(arguments).args(files).output();
     let made = made.expect("mcs (on Debian: apt-get install mono-mcs)");
     if made.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&[made.stdout, made.stderr].concat()).into_owned()) }
 }
@@ -143,14 +144,18 @@ pub fn glslang(folder: &Path, text: &str, stage: &str, entry: &str) -> Result<Ve
     std::fs::read(&output).map_err(|e| e.to_string())
 }
 
-/// The kit's vatbake_shape as WGSL that the software adapter runs.
-pub fn to_wgsl(folder: &Path) -> String {
-    let text = std::fs::read_to_string(Path::new(STUBS).join("urp_stubs/run.hlsl")).expect("run.hlsl");
-    let spirv = glslang(folder, &text, "comp", "run").unwrap_or_else(|e| panic!("{e}"));
-    let module = naga::front::spv::parse_u8_slice(&spirv, &naga::front::spv::Options::default()).expect("SPIR-V");
-    let validator = &mut naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
-    let info = validator.validate(&module).expect("a valid module");
-    naga::back::wgsl::write_string(&module, &info, naga::back::wgsl::WriterFlags::empty()).expect("WGSL")
+/// The kit's vatbake_shape as WGSL that the software adapter runs. Made once: its files are the same in every kit.
+pub fn shape(kit: &Path) -> &'static str {
+    static MADE: OnceLock<String> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let folder = shader_folder(kit);
+        let text = std::fs::read_to_string(Path::new(STUBS).join("urp_stubs/run.hlsl")).expect("run.hlsl");
+        let spirv = glslang(folder.path(), &text, "comp", "run").unwrap_or_else(|e| panic!("{e}"));
+        let module = naga::front::spv::parse_u8_slice(&spirv, &naga::front::spv::Options::default()).expect("SPIR-V");
+        let mut validator = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
+        let info = validator.validate(&module).expect("a valid module");
+        naga::back::wgsl::write_string(&module, &info, naga::back::wgsl::WriterFlags::empty()).expect("WGSL")
+    })
 }
 
 /// A texture as a shader sees it.
