@@ -15,7 +15,7 @@ use support::glb::Glb;
 use support::oracle::{self, Model};
 use support::{bake, models};
 use unity::{Imported, Kit, Texels};
-use vatbake::options::{DeviceChoice, Format, Fps, Normals, Position};
+use vatbake::options::{DeviceChoice, Format, Fps, Normals, Position, RootMotion};
 use vatbake::playback::Language;
 use vatbake::targets::{Kit as Described, Target};
 use vatbake::{Input, Options};
@@ -770,6 +770,29 @@ fn the_files_are_those_of_every_bake() {
     assert_eq!(shared(&files), shared(&again), "what two bakes share is the same");
     let readme = &again.iter().find(|f| f.name == "other_README.md").expect("a README").text;
     assert!(readme.contains("`a?b\"c\\d?{{clips}}`") && readme.contains("bake.Find(\"a?b\\\"c\\\\d?{{clips}}\")"), "{readme}");
+}
+
+/// A way that was taken out of a clip is in the clip, frame by frame.
+#[test]
+fn root_motion_is_in_the_clip() {
+    let doc = walker();
+    let input = Input::Bytes { name: "walker.glb".into(), bytes: doc.to_glb() };
+    let kit = Kit::bake(input, Options { fps: Fps::Rate(4.0), root_motion: RootMotion::Strip, allow_static: true, ..cpu() });
+    let told = kit.import();
+    let way = &kit.sidecar["clips"][0]["root_motion"];
+    let single = |v: f64| f64::from(v as f32);
+    let points = unity::points(&way["translation"]).into_iter().map(|p| p.map(single)).collect::<Vec<_>>();
+    assert_eq!(unity::points(&told["clips"][0]["root_translation"]), points);
+    assert_eq!(unity::numbers(&told["clips"][0]["root_yaw"]), unity::numbers(&way["yaw"]).into_iter().map(single).collect::<Vec<_>>());
+    assert!(points.len() == 5 && (points[4][0] + 2.0).abs() < 1e-5, "two metres along glTF's x, which is Unity's -x: {points:?}");
+    assert_eq!(sample(|_| ()).import()["clips"][0]["root_yaw"], json!([]));
+}
+
+/// A skin whose joint walks two metres along x within a second.
+fn walker() -> support::Doc {
+    let mut doc = models::Rig::new(vec![json!({ "name": "Hips" })]).doc();
+    doc.animate(Some("Walk"), &[(1, "translation", "LINEAR", &[0.0, 1.0][..], support::vec3(&[[0.0; 3], [2.0, 0.0, 0.0]]))]);
+    doc
 }
 
 /// A triangle that moves for a second.
