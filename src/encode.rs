@@ -69,6 +69,18 @@ pub struct Form {
     pub tangents: bool,
 }
 
+impl Form {
+    /// What is written, one texture each.
+    pub fn layers(&self) -> Vec<Layer> {
+        list_layers(self.normals, self.tangents)
+    }
+}
+
+fn list_layers(normals: NormalMode, tangents: bool) -> Vec<Layer> {
+    let normal = (normals == NormalMode::Separate).then_some(Layer::Normal);
+    [Some(Layer::Position), normal, tangents.then_some(Layer::Tangent)].into_iter().flatten().collect()
+}
+
 /// What a texture holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layer {
@@ -134,8 +146,7 @@ impl Encoding {
 
     /// What is written, one texture each.
     pub fn layers(&self) -> Vec<Layer> {
-        let normal = (self.normals == NormalMode::Separate).then_some(Layer::Normal);
-        [Some(Layer::Position), normal, self.tangents.then_some(Layer::Tangent)].into_iter().flatten().collect()
+        list_layers(self.normals, self.tangents)
     }
 
     /// Position value to texel, 0 to `levels`.

@@ -7,12 +7,16 @@ use std::path::PathBuf;
 pub use check::{MAX_SIZE_RANGE, UV_SET_RANGE};
 use serde::{Deserialize, Serialize};
 
+use crate::targets::Target;
+
 /// Frames a second unless asked otherwise.
 pub const DEFAULT_FPS: f64 = 30.0;
 /// Longest side of a texture in texels unless asked otherwise.
 pub const DEFAULT_MAX_SIZE: u32 = 8192;
 /// Ceiling for working memory in bytes unless asked otherwise.
 pub const DEFAULT_MEMORY: u64 = 512 << 20;
+/// Degrees: octahedral normals of 8 bits a component stay below it, normals of 8 bits an axis too.
+pub const DEFAULT_MAX_NORMAL_ERROR: f64 = 1.0;
 /// Second UV set, the one that every engine reads.
 pub const DEFAULT_UV_SET: u32 = 1;
 
@@ -91,6 +95,13 @@ pub struct Options {
     pub scale: f64,
     /// Bake a model without animation as one frame.
     pub allow_static: bool,
+    /// Engines that get a kit each, in a folder of their own; the native set alone where empty.
+    pub targets: Vec<Target>,
+    /// Largest position error that is allowed, in metres of the output; chooses what is [`Format::Auto`], [`Normals::Auto`] and
+    /// [`Position::Auto`].
+    pub max_error: Option<f64>,
+    /// Largest angle in degrees between a normal and its texel that `max_error` chooses by.
+    pub max_normal_error: f64,
     /// Pixel format of the textures.
     pub format: Format,
     /// Where normals go.
@@ -144,12 +155,15 @@ impl Default for Options {
             scene: None,
             scale: 1.0,
             allow_static: false,
-            format: Format::Png16,
-            normals: Normals::Separate,
+            targets: Vec::new(),
+            max_error: None,
+            max_normal_error: DEFAULT_MAX_NORMAL_ERROR,
+            format: Format::Auto,
+            normals: Normals::Auto,
             normal_bits: None,
             recompute_normals: None,
             tangents: false,
-            position: Position::Offset,
+            position: Position::Auto,
             max_size: DEFAULT_MAX_SIZE,
             rest: Rest::Shown,
             uv_set: DEFAULT_UV_SET,
@@ -211,6 +225,8 @@ pub enum Looping {
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Format {
+    /// png16, or what the engine of --for loads without loss; with --max-error the cheapest that holds it.
+    Auto,
     /// 16-bit RGBA PNG.
     Png16,
     /// 8-bit RGBA PNG.
@@ -219,6 +235,8 @@ pub enum Format {
     Exr16,
     /// 32-bit float RGBA EXR.
     Exr32,
+    /// Half-float RGBA KTX2, Zstandard: for three.js and Bevy.
+    Ktx2,
 }
 
 /// Where normals go.
@@ -226,6 +244,8 @@ pub enum Format {
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Normals {
+    /// separate, with --max-error the cheapest that holds --max-normal-error.
+    Auto,
     /// A texture of their own.
     Separate,
     /// The position texture's alpha, octahedral, 8 bits a component (PNG16 only).
@@ -249,6 +269,8 @@ pub enum Recompute {
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Position {
+    /// offset, with --max-error the better of both.
+    Auto,
     /// Distance from the rest position.
     Offset,
     /// The position itself.

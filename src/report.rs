@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::targets::Target;
 use crate::warning::Warning;
 
 /// Told while a bake runs. The library prints nothing; a caller shows what it likes.
@@ -59,8 +60,11 @@ pub struct Report {
     pub size: [u32; 2],
     /// Clips in the order of their frames.
     pub clips: Vec<ClipReport>,
-    /// One a texture.
+    /// One a texture; where there are kits, those of the first.
     pub textures: Vec<TextureReport>,
+    /// One an engine of `--for`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kits: Vec<KitReport>,
     /// Mesh nodes of the output GLB.
     pub meshes: usize,
     /// Primitives of the output GLB: draw calls an instance.
@@ -129,8 +133,19 @@ pub struct TextureReport {
     pub error_max: f64,
     /// Root mean square error, in `unit`.
     pub error_rms: f64,
-    /// `metre` or `degree`.
+    /// `metre`, `centimetre` or `degree`.
     pub unit: String,
+}
+
+/// What was written for one engine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct KitReport {
+    /// The engine.
+    pub target: Target,
+    /// Where its files are; empty after a dry run.
+    pub folder: PathBuf,
+    /// One a texture.
+    pub textures: Vec<TextureReport>,
 }
 
 /// Wall-clock time of one step.

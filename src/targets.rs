@@ -10,12 +10,13 @@ pub mod three;
 pub mod unity;
 pub mod unreal;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::output::sidecar::{Forward, Handedness, Sidecar, Up};
 
 /// An engine whose kit can be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Target {
@@ -86,6 +87,23 @@ impl Target {
             Self::Unity => Axes { handedness: Handedness::Left, ..gltf },
             // Interchange: (x, z, y) in centimetres
             Self::Unreal => Axes { up: Up::PositiveZ, forward: Forward::PositiveY, handedness: Handedness::Left, scale: 100.0 },
+        }
+    }
+
+    /// Longest side of a texture that nearly all devices take which run the engine, texels.
+    pub fn longest_side(self) -> u32 {
+        match self {
+            Self::Three => 4096,
+            _ => 16384,
+        }
+    }
+
+    /// Last UV set that the engine reads, from 0.
+    pub fn last_uv_set(self) -> u32 {
+        match self {
+            Self::Godot | Self::Bevy => 1,
+            Self::Three => 3,
+            Self::Unity | Self::Unreal => 7,
         }
     }
 

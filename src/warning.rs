@@ -110,6 +110,10 @@ codes! {
     NameChanged = "name-changed", Note;
     /// The texture format is cut or converted by some engines.
     EngineCuts = "engine-cuts", Note;
+    /// Half floats are coarse for this model.
+    CoarseHalf = "coarse-half", Warning;
+    /// The encoding was chosen by the largest error that is allowed.
+    EncodingChosen = "encoding-chosen", Note;
     /// Something of the input was left out of the output mesh.
     NotCarried = "not-carried", Note;
 }

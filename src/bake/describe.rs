@@ -1,22 +1,23 @@
 //! A finished bake in words and numbers: the sidecar for players, the report for the caller.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use glam::Vec3;
 
 use super::textures::TextureFile;
 use super::{Outcome, Planned};
 use crate::GENERATOR;
-use crate::encode::{Layer, NormalMode, Texel};
+use crate::encode::{Layer, NormalMode};
 use crate::options::Options;
 use crate::output::glb::MeshWritten;
 use crate::output::sidecar::{
-    Bounds, Clip, ClipSource, Deviation, Encoding, FirstRow, Layout, Lookup, Loop, Mesh, Name, Order, Part, Pixel, Role, RootMotion,
-    Sidecar, Source, Space, Texture, Unit, VERSION,
+    Bounds, Clip, ClipSource, Deviation, Encoding, FirstRow, Handedness, Layout, Lookup, Loop, Mesh, Name, Order, Part, Pixel, Role,
+    RootMotion, Sidecar, Source, Texture, Unit, VERSION,
 };
 use crate::plan::frames;
-use crate::report::{ClipReport, Device, Report, TextureReport, Timing};
+use crate::report::{ClipReport, Device, KitReport, Report, TextureReport, Timing};
 use crate::scene::Scene;
+use crate::skin::Measured;
 use crate::warning::Warnings;
 
 /// File name of the static mesh.
@@ -40,7 +41,7 @@ pub fn sidecar(
         version: VERSION,
         generator: GENERATOR.into(),
         source: Source { file: scene.origin.file.clone(), sha256: scene.origin.sha256.clone(), scene: scene.origin.scene as u32 },
-        space: Space::scaled(options.scale as f32),
+        space: outcome.delivery.space(options.scale as f32),
         rest: options.rest,
         vertex_count: layout.vertex_count as u32,
         frame_count: layout.frame_count as u32,
@@ -72,13 +73,13 @@ pub fn sidecar(
                 length: plan.length as f32,
                 looping: looping(plan),
                 stepped: plan.stepped,
-                bounds: with_rest(planned, (ranges.least, ranges.largest)),
-                largest_displacement: ranges.moved.sqrt(),
+                bounds: turned_bounds(planned, outcome, (ranges.least, ranges.largest)),
+                largest_displacement: ranges.moved.sqrt() * outcome.delivery.converter.units,
                 source: plan.clip.and_then(|c| scene.clips[c].source.as_deref()).map(clip_source),
-                root_motion: root_motion(scene, planned, plan),
+                root_motion: root_motion(scene, planned, outcome, plan),
             })
             .collect(),
-        bounds: with_rest(planned, (outcome.all.least, outcome.all.largest)),
+        bounds: turned_bounds(planned, outcome, (outcome.all.least, outcome.all.largest)),
         warnings: warnings.list(),
     }
 }
@@ -95,15 +96,24 @@ fn clip_source(source: &crate::scene::ClipSource) -> ClipSource {
     ClipSource { file: source.file.clone(), sha256: source.sha256.clone() }
 }
 
-/// What was taken out of a clip's frames.
-fn root_motion(scene: &Scene, planned: &Planned<'_>, plan: &frames::ClipPlan) -> Option<RootMotion> {
+/// What was taken out of a clip's frames, in the set's axes, unit and sense of rotation.
+fn root_motion(scene: &Scene, planned: &Planned<'_>, outcome: &Outcome<'_>, plan: &frames::ClipPlan) -> Option<RootMotion> {
     let (root, track) = (planned.poser.root()?, planned.poser.root_track(plan)?);
+    let sense = if outcome.delivery.space(1.0).handedness == Handedness::Left { -1.0 } else { 1.0 };
+    let converter = &outcome.delivery.converter;
     Some(RootMotion {
         node: scene.nodes[root].source as u32,
         node_name: scene.nodes[root].name.clone(),
-        translation: track.iter().map(|m| m.shift.as_vec3().to_array()).collect(),
-        yaw: track.iter().map(|m| m.yaw as f32).collect(),
+        translation: track.iter().map(|m| converter.turn(m.shift.as_vec3()).to_array()).collect(),
+        yaw: track.iter().map(|m| m.yaw as f32 * sense).collect(),
     })
+}
+
+/// A box that holds the rest pose too, in the set's axes and unit.
+fn turned_bounds(planned: &Planned<'_>, outcome: &Outcome<'_>, range: (Vec3, Vec3)) -> Bounds {
+    let plain = with_rest(planned, range);
+    let (min, max) = outcome.delivery.turn_box((plain.min.into(), plain.max.into()));
+    Bounds { min: min.to_array(), max: max.to_array() }
 }
 
 /// A box that holds the rest pose too.
@@ -133,18 +143,17 @@ fn parts(scene: &Scene, planned: &Planned<'_>) -> Vec<Part> {
 }
 
 fn textures(planned: &Planned<'_>, outcome: &Outcome<'_>) -> Vec<Texture> {
-    let encoding = outcome.encoding;
+    let converter = &outcome.delivery.converter;
     let texels = planned.layout.width as u64 * planned.layout.height as u64;
-    let is_uint = encoding.texel == Texel::Uint;
     let mut list = Vec::new();
-    for (texture, written) in outcome.textures.files.iter().zip(outcome.written) {
-        let axes = (texture.layer == Layer::Position && is_uint).then_some(encoding);
+    for (texture, written) in outcome.delivery.files.iter().zip(outcome.written) {
+        let axes = (texture.layer == Layer::Position && !converter.stored.is_float()).then_some(&converter.encoding);
         list.push(Texture {
             role: texture.role,
             file: texture.file.clone(),
             pixel: texture.pixel,
             upload: texture.pixel.upload(),
-            encoding: texture_encoding(texture, encoding),
+            encoding: texture_encoding(texture, converter.stored.is_offset),
             scale: axes.map(|e| e.scale.to_array()),
             bias: axes.map(|e| e.bias.to_array()),
             gpu_bytes: texels * texture.pixel.texel_bytes(),
@@ -153,7 +162,7 @@ fn textures(planned: &Planned<'_>, outcome: &Outcome<'_>) -> Vec<Texture> {
         });
     }
     // Octahedral normals share the position's file and memory.
-    if encoding.normals == NormalMode::Octahedral
+    if converter.stored.normals == NormalMode::Octahedral
         && let Some(position) = list.first().cloned()
     {
         list.push(Texture {
@@ -169,9 +178,9 @@ fn textures(planned: &Planned<'_>, outcome: &Outcome<'_>) -> Vec<Texture> {
     list
 }
 
-fn texture_encoding(texture: &TextureFile, encoding: &crate::encode::Encoding) -> Encoding {
+fn texture_encoding(texture: &TextureFile, is_offset: bool) -> Encoding {
     let is_uint = matches!(texture.pixel, Pixel::Rgba8Unorm | Pixel::Rgba16Unorm);
-    match (texture.role, encoding.is_offset) {
+    match (texture.role, is_offset) {
         (Role::Position, true) if is_uint => Encoding::OffsetUnorm,
         (Role::Position, false) if is_uint => Encoding::AbsoluteUnorm,
         (Role::Position, true) => Encoding::OffsetFloat,
@@ -181,10 +190,17 @@ fn texture_encoding(texture: &TextureFile, encoding: &crate::encode::Encoding) -
     }
 }
 
+/// The device measures the integers that it makes itself, the writers what they make.
 fn deviation(planned: &Planned<'_>, outcome: &Outcome<'_>, layer: Layer) -> Deviation {
     let samples = planned.layout.vertex_count as u64 * planned.layout.frame_count as u64;
-    let (max, rms) = outcome.measured.error(layer, samples);
-    Deviation { max: max as f32, rms: rms as f32, unit: if layer == Layer::Position { Unit::Metre } else { Unit::Degree } }
+    let mut measured = Measured { degenerate: 0, ..*outcome.measured };
+    outcome.written.iter().for_each(|w| measured.add(&w.measured));
+    let (max, rms) = measured.error(layer, samples);
+    let unit = match layer {
+        Layer::Position => outcome.delivery.space(1.0).unit.unwrap_or(Unit::Metre),
+        _ => Unit::Degree,
+    };
+    Deviation { max: max as f32, rms: rms as f32, unit }
 }
 
 /// What the caller is told.
@@ -192,19 +208,26 @@ fn deviation(planned: &Planned<'_>, outcome: &Outcome<'_>, layer: Layer) -> Devi
 pub fn report(
     scene: &Scene,
     planned: &Planned<'_>,
-    outcome: &Outcome<'_>,
+    outcomes: &[Outcome<'_>],
     mesh: &MeshWritten,
     name: String,
     device: Device,
-    files: Vec<PathBuf>,
+    files: Vec<Vec<PathBuf>>,
     warnings: &Warnings,
     timings: Vec<Timing>,
 ) -> Report {
     let layout = &planned.layout;
-    let on_disk = |file: &str| {
-        let path = files.iter().find(|p| p.file_name().is_some_and(|n| n == file));
-        path.and_then(|p| p.metadata().ok()).map_or(0, |m| m.len())
-    };
+    let outcome = &outcomes[0];
+    let none = Vec::new();
+    let files_of = |number: usize| files.get(number).unwrap_or(&none);
+    let kits = outcomes.iter().enumerate().filter_map(|(number, outcome)| {
+        let textures = texture_reports(planned, outcome, files_of(number));
+        Some(KitReport {
+            target: outcome.delivery.target?,
+            textures,
+            folder: files_of(number).last().and_then(|f| f.parent()).unwrap_or(Path::new("")).to_path_buf(),
+        })
+    });
     let bounds = with_rest(planned, (outcome.all.least, outcome.all.largest));
     Report {
         source: scene.origin.file.clone(),
@@ -225,30 +248,37 @@ pub fn report(
                 largest_displacement: ranges.moved.sqrt(),
             })
             .collect(),
-        textures: textures(planned, outcome)
-            .into_iter()
-            .map(|t| TextureReport {
-                role: label(&t.role),
-                file_bytes: if t.encoding == Encoding::AlphaOctahedral { 0 } else { on_disk(&t.file) },
-                file: if files.is_empty() { String::new() } else { t.file },
-                pixel: label(&t.pixel),
-                encoding: label(&t.encoding),
-                gpu_bytes: t.gpu_bytes,
-                error_max: t.error.max.into(),
-                error_rms: t.error.rms.into(),
-                unit: label(&t.error.unit),
-            })
-            .collect(),
+        textures: texture_reports(planned, outcome, files_of(0)),
+        kits: kits.collect(),
         meshes: mesh.nodes,
         primitives: mesh.primitives,
         materials: mesh.materials,
         triangles: planned.mesh.indices.len() / 3,
         bounds: [bounds.min, bounds.max],
         largest_displacement: outcome.all.moved.sqrt(),
-        files,
+        files: files.into_iter().flatten().collect(),
         warnings: warnings.list(),
         timings,
     }
+}
+
+fn texture_reports(planned: &Planned<'_>, outcome: &Outcome<'_>, files: &[PathBuf]) -> Vec<TextureReport> {
+    let on_disk = |file: &str| {
+        let path = files.iter().find(|p| p.file_name().is_some_and(|n| n == file));
+        path.and_then(|p| p.metadata().ok()).map_or(0, |m| m.len())
+    };
+    let report = |t: Texture| TextureReport {
+        role: label(&t.role),
+        file_bytes: if t.encoding == Encoding::AlphaOctahedral { 0 } else { on_disk(&t.file) },
+        file: if files.is_empty() { String::new() } else { t.file },
+        pixel: label(&t.pixel),
+        encoding: label(&t.encoding),
+        gpu_bytes: t.gpu_bytes,
+        error_max: t.error.max.into(),
+        error_rms: t.error.rms.into(),
+        unit: label(&t.error.unit),
+    };
+    textures(planned, outcome).into_iter().map(report).collect()
 }
 
 /// The name of a sidecar's enumeration value, as in the JSON.

@@ -1,15 +1,20 @@
 //! The line itself: source, pose, plan, skin, output.
 
+mod convert;
+mod delivery;
 mod describe;
 mod device;
+mod form;
+mod limit;
 mod ranges;
 mod textures;
 
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::time::Instant;
 
+use delivery::{Delivery, choose_usual, list_candidates, plain_encoding};
 pub use device::devices;
-use ranges::{check_ranges, check_reach, choose_encoding, warn_still_clips};
+use ranges::{check_ranges, check_reach, warn_still_clips};
 
 use crate::clips::{attach_clips, merge_clips};
 use crate::encode::Encoding;
@@ -29,8 +34,9 @@ use crate::pose::{PoseSource, Poser, sample_times};
 use crate::report::{Progress, Report, Step, Timing};
 use crate::scene::Scene;
 use crate::skin::rest::{RestPose, count_animated_mirroring, turn_mirrored_parts};
-use crate::skin::{Job, Measured, Ranges};
+use crate::skin::{Backend, Job, Measured, Ranges};
 use crate::source;
+use crate::targets::Kit;
 use crate::warning::{Code, Warnings};
 use crate::{Error, Result};
 
@@ -83,49 +89,116 @@ fn run(scene: &Scene, request: &Request, mut warnings: Warnings, mut clock: Cloc
     check_reach(&planned.mesh, &poses)?;
     check_ranges(&all)?;
     warn_still_clips(&planned, &ranges, &all, &mut warnings);
-    let encoding = choose_encoding(options, &all)?;
     refuse_warnings(options, &warnings)?;
-
-    clock.begin(Step::Texels, progress, work);
-    // texels on the device, their copies, and what the encoder holds
-    let texel_bytes = encoding.texel.bytes() * encoding.layers().len();
-    let limits = ChunkLimits::new(options.memory / 2, texel_bytes * 2, planned.poser.frame_bytes());
-    let limits = limits.at_most(usize::MAX, options.work.frames.unwrap_or(usize::MAX));
-    let chunks = cut_texture(&planned.layout, backend.chunk_limits(&job, limits)?);
     let asked = options.name.clone().unwrap_or_else(|| request.input.stem());
     let name = safe_name(&asked);
     warnings.add(Code::NameChanged, (name != asked).into(), || {
         format!("'{asked}' is no name that every file system takes; the files are called '{name}'")
     });
-    let mut set = match options.dry_run {
-        true => None,
-        false => Some(Set::begin(&request.output, &name, &scene.origin.files)?),
+
+    clock.begin(Step::Texels, progress, work);
+    let cut = |backend: &mut dyn Backend, kernel: &Encoding| {
+        // texels on the device, their copies, and what the encoder holds
+        let texel_bytes = kernel.texel.bytes() * kernel.layers().len();
+        let limits = ChunkLimits::new(options.memory / 2, texel_bytes * 2, planned.poser.frame_bytes());
+        let limits = limits.at_most(usize::MAX, options.work.frames.unwrap_or(usize::MAX));
+        Ok::<_, Error>(cut_texture(&planned.layout, backend.chunk_limits(&job, limits)?))
     };
-    let textures = textures::Textures::new(&name, options, &encoding);
-    let (measured, written) = textures::write(&textures, backend.as_mut(), &job, &encoding, &chunks, set.as_mut(), progress)?;
+    let candidates = list_candidates(options)?;
+    let stored = match options.max_error {
+        Some(limit) => {
+            let everything: Vec<_> = candidates.iter().flat_map(|c| c.choices.iter().copied()).collect();
+            let chunks = cut(backend.as_mut(), &plain_encoding(&everything, &all))?;
+            let backend = backend.as_mut();
+            limit::choose_measured(options, limit, &candidates, &all, backend, &job, &chunks, progress, &mut warnings)?
+        }
+        None => {
+            let size = planned.rest.size() as f32;
+            candidates.iter().map(|c| choose_usual(c, &all, size, &mut warnings)).collect::<Result<_>>()?
+        }
+    };
+    refuse_warnings(options, &warnings)?;
+    let deliveries: Vec<_> = candidates.iter().zip(&stored).map(|(c, stored)| Delivery::new(c.target, &name, *stored, &all)).collect();
+    let kernel = match &deliveries[..] {
+        [only] => only.kernel(&all),
+        _ => plain_encoding(&stored, &all),
+    };
+    let chunks = cut(backend.as_mut(), &kernel)?;
+    let mut sets = Vec::new();
+    if !options.dry_run {
+        for delivery in &deliveries {
+            sets.push(Set::begin(delivery.folder(&request.output), &name, &scene.origin.files)?);
+        }
+    }
+    let mut places: Vec<Option<&mut Set>> = sets.iter_mut().map(Some).collect();
+    places.resize_with(deliveries.len(), || None);
+    let sinks = deliveries.iter().zip(places).map(|(d, set)| textures::Sink { files: &d.files, converter: &d.converter, set }).collect();
+    let (measured, written) = textures::write(sinks, backend.as_mut(), &job, &kernel, &chunks, options.memory / 4, progress)?;
     warnings.add(Code::DegenerateNormal, measured.degenerate, || {
         "{count} normals of the bake have no direction (triangles without area, or a matrix that flattens them); the rest normal stands in".into()
     });
 
     clock.begin(Step::Write, progress, 0);
-    let outcome = Outcome { ranges: &ranges, all: &all, measured: &measured, textures: &textures, written: &written, encoding: &encoding };
-    let mesh = write_glb(scene, &planned, options, &name, set.as_mut(), &mut warnings)?;
+    let outcomes: Vec<_> = deliveries
+        .iter()
+        .zip(&written)
+        .map(|(delivery, written)| Outcome { ranges: &ranges, all: &all, measured: &measured, delivery, written })
+        .collect();
+    let mut mesh = None;
+    let mut places: Vec<Option<&mut Set>> = sets.iter_mut().map(Some).collect();
+    places.resize_with(deliveries.len(), || None);
+    for (delivery, set) in deliveries.iter().zip(places) {
+        // the same each time, and so is what is said about it
+        let again = &mut Warnings::default();
+        let said = if mesh.is_none() { &mut warnings } else { again };
+        let file = write_glb(scene, &planned, options, &name, set, said)?;
+        check_lookup(delivery, &file)?;
+        mesh = Some(file);
+    }
+    let Some(mesh) = mesh else { return Err(Error::Bake("a bake without a set of files".into())) };
     refuse_warnings(options, &warnings)?;
-    let mut files = Vec::new();
-    if let Some(mut set) = set {
-        let sidecar_name = format!("{name}.vat.json");
-        let sidecar = describe::sidecar(scene, &planned, options, &outcome, &mesh, &name, &warnings);
+    let sidecar_name = format!("{name}.vat.json");
+    for (set, outcome) in sets.iter_mut().zip(&outcomes) {
+        let sidecar = describe::sidecar(scene, &planned, options, outcome, &mesh, &name, &warnings);
+        write_texts(set, outcome.delivery, &name, &sidecar)?;
         let mut file = set.file(&sidecar_name)?;
         let path = file.path().to_path_buf();
         sidecar::write(&sidecar, &mut file, &path)?;
-        drop(file);
-        if progress.is_cancelled() {
-            return Err(Error::Interrupted);
-        }
-        files = set.commit(&sidecar_name)?;
+    }
+    if !sets.is_empty() && progress.is_cancelled() {
+        return Err(Error::Interrupted);
+    }
+    let mut files = Vec::new();
+    for set in sets {
+        files.push(set.commit(&sidecar_name)?);
     }
     let timings = clock.end();
-    Ok(describe::report(scene, &planned, &outcome, &mesh, name, backend.device(), files, &warnings, timings))
+    Ok(describe::report(scene, &planned, &outcomes, &mesh, name, backend.device(), files, &warnings, timings))
+}
+
+/// A lookup that the engine does not read would leave every vertex at its rest.
+fn check_lookup(delivery: &Delivery, mesh: &MeshWritten) -> Result<()> {
+    match delivery.target {
+        Some(target) if mesh.texcoord > target.last_uv_set() => Err(Error::Bake(format!(
+            "the lookup stands in UV set {}, and {} reads sets 0 to {} only: a material uses set {} for a picture; free it in the source, or name another set with --uv-set",
+            mesh.texcoord,
+            target.folder(),
+            target.last_uv_set(),
+            target.last_uv_set(),
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The kit's text files.
+fn write_texts(set: &mut Set, delivery: &Delivery, name: &str, sidecar: &sidecar::Sidecar) -> Result<()> {
+    let files = delivery.target.map_or_else(Vec::new, |target| target.files(&Kit { name, sidecar }));
+    for text in files {
+        let mut file = set.file(&text.name)?;
+        let path = file.path().to_path_buf();
+        file.write_all(text.text.as_bytes()).map_err(Error::io("write a file of the kit", path))?;
+    }
+    Ok(())
 }
 
 /// Everything that is known before the first vertex is moved.
@@ -149,7 +222,8 @@ impl<'a> Planned<'a> {
         let mut clips = plan_clips(scene, &poser, options)?;
         poser.begin_clips(&clips);
         // Loops only add frames: what is too large already need not be judged.
-        Layout::new(mesh.vertices.len(), &clips, options.max_size)?;
+        let max_size = options.targets.iter().fold(options.max_size, |side, target| side.min(target.longest_side()));
+        Layout::new(mesh.vertices.len(), &clips, max_size)?;
         let shown = sample_times(&poser, &[(None, 0.0)]);
         turn_mirrored_parts(scene, &mut mesh, shown.as_ref(), warnings);
         let size = RestPose::new(&mesh, shown.as_ref()).size();
@@ -160,20 +234,21 @@ impl<'a> Planned<'a> {
             Rest::FirstFrame => sample_times(&poser, &[(clips[0].clip, clips[0].time(0))]),
         };
         let rest = RestPose::new(&mesh, rest.as_ref());
-        let layout = Layout::new(mesh.vertices.len(), &clips, options.max_size)?;
+        let layout = Layout::new(mesh.vertices.len(), &clips, max_size)?;
         let lookup = Lookup::new(mesh.vertices.len());
         Ok(Self { mesh, poser, clips, rest, layout, lookup })
     }
 }
 
-/// What the passes found.
+/// What the passes found, for one set of files.
 struct Outcome<'a> {
     ranges: &'a [Ranges],
     all: &'a Ranges,
+    /// By the device.
     measured: &'a Measured,
-    textures: &'a textures::Textures,
+    delivery: &'a Delivery,
+    /// One an image of the delivery.
     written: &'a [textures::Written],
-    encoding: &'a Encoding,
 }
 
 /// Under `--strict` a warning ends the bake before anything is written.

@@ -1,10 +1,8 @@
-//! What the first pass found: whether it can be stored, which clips stand still, and the encoding that follows from it.
-
-use glam::Vec3;
+//! What the first pass found: whether it can be stored, and which clips stand still.
 
 use super::Planned;
-use crate::encode::{Encoding, FLAT, Form, NormalMode, Texel};
-use crate::options::{Format, Normals, Options, Position};
+use super::delivery::largest_coordinate;
+use crate::encode::FLAT;
 use crate::plan::mesh::{BakeMesh, Morph};
 use crate::pose::PoseSource;
 use crate::skin::Ranges;
@@ -60,38 +58,4 @@ pub(super) fn warn_still_clips(planned: &Planned<'_>, ranges: &[Ranges], all: &R
             format!("{{count}} clip(s) in which no vertex moves (first: '{}'); leave them out with --clips", clip.name)
         });
     }
-}
-
-fn largest_coordinate(all: &Ranges) -> f32 {
-    all.least.abs().max(all.largest.abs()).max_element()
-}
-
-/// The encoding that the options and the ranges ask for.
-pub(super) fn choose_encoding(options: &Options, all: &Ranges) -> Result<Encoding> {
-    let is_offset = options.position == Position::Offset;
-    let range: (Vec3, Vec3) = if is_offset { (all.least_offset, all.largest_offset) } else { (all.least, all.largest) };
-    let largest = range.0.abs().max(range.1.abs()).max_element();
-    if options.format == Format::Exr16 && largest > half::f16::MAX.to_f32() {
-        return Err(Error::Bake(format!(
-            "a value of {largest} is outside the range of half floats, which ends at 65504; use --format exr32{}",
-            if is_offset { "" } else { " or --position offset" }
-        )));
-    }
-    let levels = |bits: u8| if bits == 8 { 255.0 } else { 65535.0 };
-    let position_bits = if options.format == Format::Png8 { 8 } else { 16 };
-    let texel = if matches!(options.format, Format::Png8 | Format::Png16) { Texel::Uint } else { Texel::Float };
-    let normals = match options.normals {
-        Normals::None => NormalMode::None,
-        Normals::Separate => NormalMode::Separate,
-        Normals::Alpha => NormalMode::Octahedral,
-    };
-    let form = Form {
-        texel,
-        is_offset,
-        levels: levels(position_bits),
-        normals,
-        normal_levels: levels(options.normal_bits.unwrap_or(position_bits)),
-        tangents: options.tangents,
-    };
-    Ok(Encoding::new(form, range, largest_coordinate(all)))
 }

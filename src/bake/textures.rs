@@ -1,14 +1,16 @@
 //! Texels to image files while they arrive: one thread a texture, a few chunks in between.
 
+use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use glam::Vec3;
-use half::f16;
-
+use super::convert::{Converter, Rows, Values, needs_normals};
+use super::form::{Container, Stored};
 use crate::encode::{Encoding, Layer, Texel};
-use crate::options::{Format, Options};
 use crate::output::exr::{self, ExrWriter};
+use crate::output::ktx2::Ktx2Writer;
 use crate::output::png::{self, PngWriter};
+use crate::output::raw::RawWriter;
 use crate::output::set::{Set, SetFile};
 use crate::output::sidecar::{Pixel, Role};
 use crate::plan::chunks::Chunk;
@@ -18,15 +20,6 @@ use crate::{Error, Result};
 
 /// Chunks that wait for an encoder.
 const WAITING: usize = 1;
-
-/// The image files of a bake.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Textures {
-    /// One a layer of the encoding, in its order.
-    pub files: Vec<TextureFile>,
-    /// Bytes that the writers may take together, beside the texels that they are given.
-    pub memory: u64,
-}
 
 /// One image file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +32,8 @@ pub struct TextureFile {
     pub file: String,
     /// Its pixels.
     pub pixel: Pixel,
+    /// What kind of file it is.
+    pub container: Container,
 }
 
 /// One image that was written.
@@ -46,81 +41,119 @@ pub struct TextureFile {
 pub struct Written {
     /// CRC-32 of the decoded texels.
     pub crc32: u32,
-    /// Errors of float textures: integers are measured where they are made.
-    measured: Measured,
+    /// Errors of textures that were made here: the kernel measures its own integers.
+    pub measured: Measured,
 }
 
-impl Textures {
-    /// The files that the options ask for.
-    pub fn new(name: &str, options: &Options, encoding: &Encoding) -> Self {
-        let extension = if encoding.texel == Texel::Uint { "png" } else { "exr" };
-        let pixel = Pixel::from(options.format);
-        let direction_pixel = match options.normal_bits {
-            Some(8) => Pixel::from(Format::Png8),
-            Some(_) => Pixel::from(Format::Png16),
-            None => pixel,
+/// The image files of a set called `name`.
+pub fn list_files(name: &str, stored: &Stored) -> Vec<TextureFile> {
+    let file = |layer: Layer| {
+        let (role, what, pixel) = match layer {
+            Layer::Position => (Role::Position, "position", stored.pixel),
+            Layer::Normal => (Role::Normal, "normal", stored.direction_pixel),
+            Layer::Tangent => (Role::Tangent, "tangent", stored.direction_pixel),
         };
-        let file = |layer: Layer| {
-            let (role, what, pixel) = match layer {
-                Layer::Position => (Role::Position, "position", pixel),
-                Layer::Normal => (Role::Normal, "normal", direction_pixel),
-                Layer::Tangent => (Role::Tangent, "tangent", direction_pixel),
-            };
-            TextureFile { layer, role, file: format!("{name}_vat_{what}.{extension}"), pixel }
-        };
-        Self { files: encoding.layers().into_iter().map(file).collect(), memory: options.memory / 4 }
-    }
+        let container = stored.container;
+        TextureFile { layer, role, file: format!("{name}_vat_{what}.{}", container.extension()), pixel, container }
+    };
+    stored.form().layers().into_iter().map(file).collect()
 }
 
-/// Rows that arrive in order.
-type Piece = (Chunk, Box<dyn TexelBytes>);
+/// What becomes of the device's texels in one set.
+#[derive(Debug)]
+pub struct Sink<'a> {
+    /// Its image files.
+    pub files: &'a [TextureFile],
+    /// How plain values become its texels.
+    pub converter: &'a Converter,
+    /// Where they go; nowhere in a dry run, which only measures.
+    pub set: Option<&'a mut Set>,
+}
 
-/// Runs pass 2 and writes its texels to `set`, or only measures them where there is none.
+/// Rows that arrive in order: one layer after the other.
+type Piece = (Chunk, Arc<Vec<Box<dyn TexelBytes>>>);
+
+/// Runs pass 2 with the encoding `kernel`: its integers go to the one sink as they are, plain values are converted for each sink.
+/// `memory` is what the writers may take together, beside the texels that they are given. One list of what was written a sink.
 ///
 /// # Errors
-/// What the backend or the writers return; the set is not committed then.
+/// What the backend or the writers return; no set is committed then.
 pub fn write(
-    textures: &Textures,
+    sinks: Vec<Sink<'_>>,
     backend: &mut dyn Backend,
     job: &Job<'_>,
-    encoding: &Encoding,
+    kernel: &Encoding,
     chunks: &[Chunk],
-    mut set: Option<&mut Set>,
+    memory: u64,
     progress: &mut dyn Progress,
-) -> Result<(Measured, Vec<Written>)> {
+) -> Result<(Measured, Vec<Vec<Written>>)> {
+    let count = sinks.iter().map(|s| s.files.len()).sum::<usize>().max(1);
     let mut outputs = Vec::new();
-    for texture in &textures.files {
-        let memory = textures.memory / textures.files.len() as u64;
-        outputs.push(Output::new(texture, job, memory, set.as_deref_mut())?);
+    for (number, mut sink) in sinks.into_iter().enumerate() {
+        for texture in sink.files {
+            let output = Output::new(texture, job, memory / count as u64, sink.set.as_deref_mut())?;
+            outputs.push((number, texture, Task::new(texture, sink.converter, kernel), output));
+        }
     }
     std::thread::scope(|scope| {
         let mut senders: Vec<SyncSender<Piece>> = Vec::new();
         let mut threads = Vec::new();
-        for (output, texture) in outputs.into_iter().zip(&textures.files) {
+        for (number, texture, task, output) in outputs {
             let (sender, receiver) = sync_channel(WAITING);
             senders.push(sender);
-            threads.push(scope.spawn(move || write_texture(output, texture, job, encoding, &receiver)));
+            threads.push((number, scope.spawn(move || write_texture(output, texture, &task, job, &receiver))));
         }
-        let run = backend.texels(job, encoding, chunks, progress, &mut |texels| {
-            for (sender, piece) in senders.iter().zip(texels.layers) {
+        let run = backend.texels(job, kernel, chunks, progress, &mut |texels| {
+            let layers = Arc::new(texels.layers);
+            for sender in &senders {
                 // a writer that is gone has its own error, which is told below
-                sender.send((texels.chunk.clone(), piece)).map_err(|_| Error::Bake("a texture could not be written".into()))?;
+                let piece = (texels.chunk.clone(), layers.clone());
+                sender.send(piece).map_err(|_| Error::Bake("a texture could not be written".into()))?;
             }
             Ok(())
         });
         drop(senders);
-        let written: Vec<_> = threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect();
+        let mut written: Vec<Vec<Written>> = Vec::new();
+        let mut failed = None;
+        for (number, thread) in threads {
+            let result = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            written.resize_with(written.len().max(number + 1), Vec::new);
+            match result {
+                Ok(texture) => written[number].push(texture),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
         // a writer's error is why the backend was stopped, where it was
-        let written = written.into_iter().collect::<Result<Vec<_>>>()?;
-        let mut measured = run?;
-        written.iter().for_each(|w| measured.add(&w.measured));
-        Ok((measured, written))
+        failed.map_or(Ok(()), Err)?;
+        Ok((run?, written))
     })
+}
+
+/// What a writer makes of a piece.
+enum Task<'a> {
+    /// The kernel's integers of this layer as they are.
+    Copy(usize),
+    /// Its own texels of the plain values of one layer, and of the normals where they share it.
+    Convert { converter: &'a Converter, layer: Layer, own: usize, normals: Option<usize> },
+}
+
+impl<'a> Task<'a> {
+    fn new(texture: &TextureFile, converter: &'a Converter, kernel: &Encoding) -> Self {
+        let place = |wanted: Layer| kernel.layers().iter().position(|l| *l == wanted);
+        let own = place(texture.layer).unwrap_or_default();
+        if kernel.texel == Texel::Uint {
+            return Self::Copy(own);
+        }
+        let normals = needs_normals(&converter.stored, texture.layer).then(|| place(Layer::Normal)).flatten();
+        Self::Convert { converter, layer: texture.layer, own, normals }
+    }
 }
 
 enum Output {
     Png(Box<PngWriter<SetFile>>),
     Exr(Box<ExrWriter<SetFile>>),
+    Ktx2(Box<Ktx2Writer<SetFile>>),
+    Raw(Box<RawWriter<std::io::BufWriter<SetFile>>>),
     /// A dry run.
     Nothing,
 }
@@ -131,18 +164,43 @@ impl Output {
         let file = set.file(&texture.file)?;
         let path = file.path().to_path_buf();
         let (width, height) = (job.layout.width as u32, job.layout.height as u32);
-        Ok(match texture.pixel {
-            Pixel::Rgba16Unorm => Self::Png(Box::new(PngWriter::new(file, path, width, height, png::Depth::Sixteen)?)),
-            Pixel::Rgba8Unorm => Self::Png(Box::new(PngWriter::new(file, path, width, height, png::Depth::Eight)?)),
-            Pixel::Rgba16Float => Self::Exr(Box::new(ExrWriter::new(file, path, width, height, exr::Depth::Half)?.with_memory(memory))),
-            Pixel::Rgba32Float => Self::Exr(Box::new(ExrWriter::new(file, path, width, height, exr::Depth::Float)?.with_memory(memory))),
+        Ok(match (texture.container, texture.pixel) {
+            (Container::Png, Pixel::Rgba8Unorm) => Self::Png(Box::new(PngWriter::new(file, path, width, height, png::Depth::Eight)?)),
+            (Container::Png, _) => Self::Png(Box::new(PngWriter::new(file, path, width, height, png::Depth::Sixteen)?)),
+            (Container::Exr, pixel) => {
+                let depth = if pixel == Pixel::Rgba16Float { exr::Depth::Half } else { exr::Depth::Float };
+                Self::Exr(Box::new(ExrWriter::new(file, path, width, height, depth)?.with_memory(memory)))
+            }
+            (Container::Ktx2, _) => Self::Ktx2(Box::new(Ktx2Writer::new(file, path, width, height)?)),
+            (Container::Raw, pixel) => {
+                let size = pixel.texel_bytes() as usize / 4;
+                Self::Raw(Box::new(RawWriter::new(std::io::BufWriter::new(file), path, width, height, size)))
+            }
         })
+    }
+
+    fn write(&mut self, pixel: Pixel, rows: &Rows) -> Result<()> {
+        match self {
+            Self::Png(writer) => writer.write_rows(&rows.integers),
+            Self::Exr(writer) if pixel == Pixel::Rgba16Float => writer.write_rows_half(&rows.halves),
+            Self::Exr(writer) => writer.write_rows_float(&rows.floats),
+            Self::Ktx2(writer) => writer.write_rows_half(&rows.halves),
+            Self::Raw(writer) => match pixel {
+                Pixel::Rgba8Unorm => writer.write_rows(&rows.integers.iter().map(|&c| c as u8).collect::<Vec<_>>()),
+                Pixel::Rgba16Unorm => writer.write_rows(bytemuck::cast_slice(&rows.integers)),
+                Pixel::Rgba16Float => writer.write_rows(bytemuck::cast_slice(&rows.halves)),
+                Pixel::Rgba32Float => writer.write_rows(bytemuck::cast_slice(&rows.floats)),
+            },
+            Self::Nothing => Ok(()),
+        }
     }
 
     fn finish(self) -> Result<u32> {
         match self {
             Self::Png(writer) => writer.finish(),
             Self::Exr(writer) => writer.finish(),
+            Self::Ktx2(writer) => writer.finish(),
+            Self::Raw(writer) => writer.finish(),
             Self::Nothing => Ok(0),
         }
     }
@@ -150,117 +208,50 @@ impl Output {
 
 /// A writer's thread: until the senders are gone. Where they go before the last row, the file stays as it is: whoever stopped them has
 /// the error.
-fn write_texture(
-    mut output: Output,
-    texture: &TextureFile,
-    job: &Job<'_>,
-    encoding: &Encoding,
-    pieces: &Receiver<Piece>,
-) -> Result<Written> {
+fn write_texture(mut output: Output, texture: &TextureFile, task: &Task<'_>, job: &Job<'_>, pieces: &Receiver<Piece>) -> Result<Written> {
     let mut measured = Measured::default();
-    let mut halves = Vec::new();
-    let mut rows = 0;
-    for (chunk, texels) in pieces {
-        write_piece(&mut output, texture, &chunk, texels.bytes(), job, encoding, &mut measured, &mut halves)?;
-        rows += chunk.frames.len();
+    let mut rows = Rows::default();
+    let mut count = 0;
+    for (chunk, layers) in pieces {
+        match *task {
+            Task::Copy(own) => {
+                if let Output::Png(writer) = &mut output {
+                    writer.write_rows(&typed::<u16>(layers[own].bytes()))?;
+                }
+            }
+            Task::Convert { converter, layer, own, normals } => {
+                let (own, normals) = (typed::<f32>(layers[own].bytes()), normals.map(|n| typed::<f32>(layers[n].bytes())));
+                let values = Values { chunk: &chunk, own: &own, normals: normals.as_deref() };
+                converter.convert(layer, values, job, &mut rows, &mut measured);
+                output.write(texture.pixel, &rows)?;
+            }
+        }
+        count += chunk.frames.len();
     }
-    if rows < job.layout.used_rows() {
+    if count < job.layout.used_rows() {
         return Ok(Written { crc32: 0, measured });
     }
-    let padding = vec![0_u8; (job.layout.height - job.layout.used_rows()) * job.layout.width * encoding.texel.bytes()];
-    if !padding.is_empty() {
-        match &mut output {
-            Output::Png(writer) => writer.write_rows(bytemuck::cast_slice(&padding[..]))?,
-            Output::Exr(writer) if texture.pixel == Pixel::Rgba16Float => {
-                writer.write_rows_half(bytemuck::cast_slice(&padding[..padding.len() / 2]))?;
-            }
-            Output::Exr(writer) => writer.write_rows_float(&vec![0.0; padding.len() / 4])?,
-            Output::Nothing => {}
-        }
+    let padding = (job.layout.height - job.layout.used_rows()) * job.layout.width;
+    if padding > 0 {
+        output.write(texture.pixel, &Rows::zero(texture.pixel, padding))?;
     }
     Ok(Written { crc32: output.finish()?, measured })
 }
 
-#[allow(clippy::too_many_arguments)]
-fn write_piece(
-    output: &mut Output,
-    texture: &TextureFile,
-    chunk: &Chunk,
-    bytes: &[u8],
-    job: &Job<'_>,
-    encoding: &Encoding,
-    measured: &mut Measured,
-    halves: &mut Vec<f16>,
-) -> Result<()> {
-    if encoding.texel == Texel::Uint {
-        return match output {
-            Output::Png(writer) => writer.write_rows(&typed::<u16>(bytes)),
-            _ => Ok(()),
-        };
-    }
-    let texels = typed::<f32>(bytes);
-    let is_half = texture.pixel == Pixel::Rgba16Float;
-    if is_half {
-        halves.clear();
-        halves.extend(texels.iter().map(|&v| f16::from_f32(v)));
-    }
-    measure_floats(texture.layer, chunk, &texels, is_half.then_some(&halves[..]), job, encoding, measured);
-    match output {
-        Output::Exr(writer) if is_half => writer.write_rows_half(halves),
-        Output::Exr(writer) => writer.write_rows_float(&texels),
-        _ => Ok(()),
-    }
-}
-
 /// Native components of a piece; copied only where its memory is not aligned for them.
-fn typed<T: bytemuck::Pod>(bytes: &[u8]) -> std::borrow::Cow<'_, [T]> {
+fn typed<T: bytemuck::Pod>(bytes: &[u8]) -> Cow<'_, [T]> {
     match bytemuck::try_cast_slice(bytes) {
         Ok(texels) => texels.into(),
         Err(_) => bytemuck::pod_collect_to_vec(bytes).into(),
     }
 }
 
-/// Decodes every float texel again as a player would and adds what it is off by.
-fn measure_floats(
-    layer: Layer,
-    chunk: &Chunk,
-    texels: &[f32],
-    halves: Option<&[f16]>,
-    job: &Job<'_>,
-    encoding: &Encoding,
-    measured: &mut Measured,
-) {
-    let vertices = job.layout.block_vertices(chunk.block);
-    for (row, values) in texels.chunks_exact(job.layout.width * 4).enumerate() {
-        for (i, vertex) in vertices.clone().enumerate() {
-            let at = i * 4;
-            let value = Vec3::from_slice(&values[at..]);
-            let stored = halves.map_or(value, |halves| {
-                let texel = &halves[row * job.layout.width * 4 + at..];
-                Vec3::new(texel[0].to_f32(), texel[1].to_f32(), texel[2].to_f32())
-            });
-            if layer == Layer::Position {
-                let rest = if encoding.is_offset { Vec3::from(job.rest[vertex]) } else { Vec3::ZERO };
-                let error = ((rest + stored).as_dvec3() - (rest.as_dvec3() + value.as_dvec3())).length_squared();
-                measured.position_squares += error;
-                measured.position_max = measured.position_max.max(error.sqrt());
-            } else {
-                let chord = f64::from((stored.normalize_or(Vec3::Z) - value).length_squared());
-                let (squares, largest) = match layer {
-                    Layer::Normal => (&mut measured.normal_squares, &mut measured.normal_max),
-                    _ => (&mut measured.tangent_squares, &mut measured.tangent_max),
-                };
-                *squares += chord;
-                *largest = largest.max(chord.sqrt());
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use glam::{Mat3, Vec3};
+
     use super::*;
-    use crate::encode::{Form, NormalMode};
+    use crate::encode::NormalMode;
     use crate::plan::chunks::{ChunkLimits, cut_texture};
     use crate::plan::layout::Layout;
     use crate::plan::mesh::BakeMesh;
@@ -316,13 +307,21 @@ mod tests {
         let poses = PoseSource::new(&poser, &[], 0);
         let layout = Layout { vertex_count: 4, frame_count: 64, width: 4, blocks: 1, height: 64 };
         let job = Job { mesh: &mesh, rest: &rest, poses: &poses, clips: &[], layout: &layout };
-        let (normals, levels) = (NormalMode::Separate, 65535.0);
-        let form = Form { texel: Texel::Float, is_offset: true, levels, normals, normal_levels: levels, tangents: false };
-        let encoding = Encoding::new(form, (Vec3::ZERO, Vec3::ONE), 1.0);
-        let textures = Textures::new("t", &Options { format: Format::Exr32, ..Options::default() }, &encoding);
+        let stored = Stored {
+            container: Container::Exr,
+            pixel: Pixel::Rgba32Float,
+            direction_pixel: Pixel::Rgba32Float,
+            is_offset: true,
+            normals: NormalMode::Separate,
+            tangents: false,
+        };
+        let encoding = Encoding::new(stored.form(), (Vec3::ZERO, Vec3::ONE), 1.0);
+        let converter = Converter { stored, encoding, axes: Mat3::IDENTITY, units: 1.0 };
         let chunks = cut_texture(&layout, ChunkLimits { texels: 4, frames: 1 });
         let mut set = Set::begin(folder.path(), "t", &[]).expect("a set");
-        let result = write(&textures, &mut Spoiled, &job, &encoding, &chunks, Some(&mut set), &mut Silent);
+        let files = list_files("t", &stored);
+        let sinks = vec![Sink { files: &files, converter: &converter, set: Some(&mut set) }];
+        let result = write(sinks, &mut Spoiled, &job, &encoding, &chunks, 0, &mut Silent);
         let error = result.expect_err("NaN is not written").to_string();
         assert!(error.contains("NaN") && error.contains("t_vat_normal.exr"), "{error}");
     }

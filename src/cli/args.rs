@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, value_parser};
 
-use super::values::{Bytes, Device, Rate, parse_bits, parse_merge, parse_name, parse_scale, parse_seconds};
+use super::values::{Bytes, Device, Rate, parse_angle, parse_bits, parse_length, parse_merge, parse_name, parse_scale, parse_seconds};
 use crate::options::{Format, MAX_SIZE_RANGE, MergeClips, Normals, Options, Position, Recompute, Rest, RootMotion, UV_SET_RANGE};
 use crate::playback::Language;
+use crate::targets::Target;
 
 /// Bakes the animation of glTF models into vertex animation textures
 ///
@@ -41,6 +42,7 @@ const BAKE_EXAMPLES: &str = "Examples:
   vatbake bake knight.glb
   vatbake bake fox.glb robot.glb -o out/ --fps 60 --clips Walk,Run --format exr32
   vatbake bake --batch characters/ -o out/
+  vatbake bake hero.glb --for godot,three --max-error 0.5mm
   vatbake bake hero.glb -a motions/*.glb --root-motion strip
   cat fox.glb | vatbake bake - --name fox";
 
@@ -130,6 +132,19 @@ pub struct BakeArgs {
     #[arg(long, value_name = "NODE", hide_short_help = true, help_heading = "Time")]
     pub root: Option<String>,
 
+    /// Write a kit for each of these engines instead, in a folder of its own: the bake in the form that the engine loads without
+    /// loss, with shader, material, import settings and what else it needs
+    #[arg(long = "for", value_name = "ENGINE,...", value_enum, value_delimiter = ',', help_heading = "Texture")]
+    pub targets: Vec<Target>,
+    /// Choose the cheapest encoding whose measured position error stays under this length (0.5mm, 1cm, or metres)
+    ///
+    /// Chooses among all values of --format, --normals and --position that are left at `auto`, by a run that measures each of them over
+    /// all frames. Which one it was and why is a note; an error names the best that can be had where none is exact enough.
+    #[arg(long, value_name = "LENGTH", value_parser = parse_length, help_heading = "Texture")]
+    pub max_error: Option<f64>,
+    /// Largest angle in degrees between a normal and its texel that --max-error chooses by
+    #[arg(long, value_name = "DEGREES", default_value_t = Options::default().max_normal_error, requires = "max_error", value_parser = parse_angle, hide_short_help = true, help_heading = "Texture")]
+    pub max_normal_error: f64,
     /// Pixel format of the textures
     #[arg(long, value_enum, default_value_t = Options::default().format, help_heading = "Texture")]
     pub format: Format,

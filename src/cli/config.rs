@@ -97,6 +97,9 @@ fn resolve_options(args: BakeArgs) -> Result<Options> {
         scene: args.scene,
         scale: args.scale,
         allow_static: args.allow_static,
+        targets: args.targets,
+        max_error: args.max_error,
+        max_normal_error: args.max_normal_error,
         format: args.format,
         normals: args.normals,
         normal_bits: args.normal_bits,
@@ -221,7 +224,7 @@ mod tests {
     #[test]
     fn flags_reach_the_options() {
         let line = "fox.glb -c Walk,Run --fps source --only A --exclude B,C -n --strict --scene 1 --scale 0.01 --allow-static --allow-outside \
-                    --start 0.5 --end 2 --loop all --format png8 --normal-bits 16 --recompute-normals smooth --tangents --position absolute --max-size 4096 --rest first-frame \
+                    --start 0.5 --end 2 --loop all --for unity,bevy --max-error 0.5mm --max-normal-error 0.5 --format png8 --normals separate --normal-bits 16 --recompute-normals smooth --tangents --position absolute --max-size 4096 --rest first-frame \
                     --uv-set 2 --keep-parts --device llvm --memory 64M --name f -a walk.glb run.glb --merge-clips A=a,b --merge-clips c,d \
                     --root-motion strip --root Hips";
         let config = resolve(line).expect("resolves");
@@ -245,6 +248,9 @@ mod tests {
             scene: Some("1".into()),
             scale: 0.01,
             allow_static: true,
+            targets: vec![crate::targets::Target::Unity, crate::targets::Target::Bevy],
+            max_error: Some(0.0005),
+            max_normal_error: 0.5,
             format: Format::Png8,
             normals: Normals::Separate,
             normal_bits: Some(16),

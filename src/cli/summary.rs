@@ -11,33 +11,51 @@ const NOTES_SHOWN: usize = 3;
 /// The line that a bake ends with.
 pub fn closing_line(report: &Report) -> String {
     let [width, height] = report.size;
-    let gpu_bytes = report.textures.iter().map(|t| t.gpu_bytes).sum();
     let mut parts = vec![
         many(report.clips.len(), "clip", "clips"),
         many(report.frame_count, "frame", "frames"),
         many(report.vertex_count, "vertex", "vertices"),
         format!("{width} x {height} texels"),
-        format!("{} on the GPU", bytes(gpu_bytes)),
     ];
-    parts.extend(report.textures.iter().map(error_of));
+    if report.kits.is_empty() {
+        parts.extend(cost_and_errors(&report.textures));
+    }
     parts.extend([
         many(report.meshes, "mesh", "meshes"),
         many(report.materials, "material", "materials"),
         format!("moves at most {} m", measure(f64::from(report.largest_displacement))),
         format!("ran on {}", report.device.name),
     ]);
-    let end = match report.files.last().and_then(|file| file.parent()) {
+    let kits = report.kits.iter().map(|kit| {
+        let forms: std::collections::BTreeSet<&str> = kit.textures.iter().map(|t| t.pixel.as_str()).collect();
+        let forms = forms.into_iter().collect::<Vec<_>>().join(" and ");
+        let end = if kit.folder.as_os_str().is_empty() { String::new() } else { format!(" -> {}", kit.folder.display()) };
+        plain(&format!("  {}: {forms}, {}{end}", kit.target.folder(), cost_and_errors(&kit.textures).join(", ")))
+    });
+    let folder = match report.kits.is_empty() {
+        true => report.files.last().and_then(|file| file.parent()),
+        false => report.files.last().and_then(|file| file.parent()?.parent()),
+    };
+    let end = match folder {
         Some(folder) if folder.as_os_str().is_empty() => " -> .".into(),
         Some(folder) => format!(" -> {}", folder.display()),
         None => " (dry run, nothing was written)".into(),
     };
-    plain(&format!("{}: {}{end}", report.name, parts.join(", ")))
+    let line = plain(&format!("{}: {}{end}", report.name, parts.join(", ")));
+    std::iter::once(line).chain(kits).collect::<Vec<_>>().join("\n")
+}
+
+/// What the textures take on the GPU, and how far each is off.
+fn cost_and_errors(textures: &[TextureReport]) -> Vec<String> {
+    let gpu_bytes = textures.iter().map(|t| t.gpu_bytes).sum();
+    std::iter::once(format!("{} on the GPU", bytes(gpu_bytes))).chain(textures.iter().map(error_of)).collect()
 }
 
 /// Largest error of a texture in its unit: the position's in the file's, the normal's in degrees.
 fn error_of(texture: &TextureReport) -> String {
     let unit = match texture.unit.as_str() {
         "metre" => " m",
+        "centimetre" => " cm",
         "degree" => "°",
         other => other,
     };
@@ -46,7 +64,7 @@ fn error_of(texture: &TextureReport) -> String {
 
 /// Which engines keep 16 bits a component: said once a run with 16-bit PNGs, unless the bake's own notes say it.
 pub fn engine_line<'a>(mut reports: impl Iterator<Item = &'a Report> + Clone) -> Option<String> {
-    let is_png16 = |r: &Report| r.textures.iter().any(|t| t.pixel == "rgba16unorm");
+    let is_png16 = |r: &Report| r.kits.is_empty() && r.textures.iter().any(|t| t.pixel == "rgba16unorm");
     let is_said = |r: &Report| r.warnings.iter().any(|w| w.code == Code::EngineCuts);
     (reports.clone().any(is_png16) && !reports.any(is_said)).then(|| {
         "16-bit PNG: Bevy and Unity (as RGBA64) keep the 16 bits; Godot, Unreal and browsers cut them to 8: use --format exr16 for those engines".into()
@@ -128,6 +146,7 @@ mod tests {
             frame_count: 162,
             size: [1728, 164],
             clips: vec![clip],
+            kits: Vec::new(),
             textures: vec![texture("position", 0.000_46, "metre"), texture("normal", 0.0014, "degree")],
             meshes: 1,
             primitives: 1,

@@ -117,6 +117,25 @@ pub fn parse_seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// `--max-error`: a length with its unit, in metres without; the result is in metres.
+pub fn parse_length(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let units = [("um", 1e-6), ("mm", 1e-3), ("cm", 1e-2), ("m", 1.0)];
+    let (number, metres) = units.iter().find_map(|(unit, metres)| Some((text.strip_suffix(unit)?, *metres))).unwrap_or((text, 1.0));
+    match number.trim().parse::<f64>() {
+        Ok(length) if length > 0.0 && (length * metres).is_normal() => Ok(length * metres),
+        _ => Err("give a length above 0, as in 0.5mm, 1cm, 20um or 0.001 (metres)".into()),
+    }
+}
+
+/// `--max-normal-error`.
+pub fn parse_angle(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(degrees) if degrees > 0.0 && degrees <= 180.0 => Ok(degrees),
+        _ => Err("give degrees above 0 and at most 180, as in 0.5".into()),
+    }
+}
+
 /// `--normal-bits`.
 pub fn parse_bits(text: &str) -> Result<u8, String> {
     match text {
@@ -186,6 +205,18 @@ mod tests {
             assert_eq!(device.parse::<Device>().map(|d| d.to_string()), Ok(device.into()));
         }
         assert_eq!(Bytes(crate::options::DEFAULT_MEMORY).to_string().parse(), Ok(Bytes(crate::options::DEFAULT_MEMORY)));
+    }
+
+    #[test]
+    fn lengths_have_units() {
+        for (text, metres) in [("0.5mm", 0.5e-3), ("1 cm", 0.01), ("20um", 20e-6), ("2m", 2.0), ("0.001", 0.001), (" 3 ", 3.0)] {
+            assert_eq!(parse_length(text), Ok(metres), "{text}");
+        }
+        for bad in ["", "mm", "0", "-1mm", "nan", "inf", "1km", "1e-320m", "0,5mm"] {
+            assert!(parse_length(bad).is_err(), "{bad}");
+        }
+        assert_eq!(parse_angle("0.5"), Ok(0.5));
+        assert!(["0", "-1", "181", "nan", ""].iter().all(|bad| parse_angle(bad).is_err()));
     }
 
     #[test]

@@ -26,13 +26,15 @@ impl Options {
             Self { root: Some(_), root_motion: RootMotion::Keep, .. } => {
                 usage("--root names the node whose way --root-motion strip takes out; add that or leave --root out")
             }
-            Self { normals: Normals::Alpha, format, .. } if format != Format::Png16 => usage(
+            Self { max_error: Some(error), .. } if !is_positive(error) => usage("--max-error must be a length above 0"),
+            Self { max_normal_error, .. } if !is_positive(max_normal_error) => usage("--max-normal-error must be an angle above 0"),
+            Self { normals: Normals::Alpha, format, .. } if !matches!(format, Format::Png16 | Format::Auto) => usage(
                 "--normals alpha needs --format png16, whose alpha has room for both angles; use --normals separate with other formats",
             ),
-            Self { normal_bits: Some(_), format: Format::Exr16 | Format::Exr32, .. } => {
-                usage("--normal-bits is for PNG; in an EXR normals have the bits of --format exr16 or exr32, so leave it out")
+            Self { normal_bits: Some(_), format: Format::Exr16 | Format::Exr32 | Format::Ktx2, .. } => {
+                usage("--normal-bits is for PNG; in an EXR or KTX2 normals have the bits of its --format, so leave it out")
             }
-            Self { normal_bits: Some(_), normals, .. } if normals != Normals::Separate => {
+            Self { normal_bits: Some(_), normals, .. } if !matches!(normals, Normals::Separate | Normals::Auto) => {
                 usage("--normal-bits is for a normal texture of its own; leave it out or use --normals separate")
             }
             Self { normal_bits: Some(bits), .. } if !matches!(bits, 8 | 16) => usage("--normal-bits must be 8 or 16"),

@@ -2,8 +2,10 @@
 
 pub mod exr;
 pub mod glb;
+pub mod ktx2;
 pub mod name;
 pub mod png;
+pub mod raw;
 pub mod set;
 pub mod sidecar;
 

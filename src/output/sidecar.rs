@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::json::Lines;
-use crate::options::{Format, Rest};
+use crate::options::Rest;
 use crate::warning::Warning;
 use crate::{Error, Result};
 
@@ -225,13 +225,13 @@ pub enum Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Pixel {
-    /// 16-bit PNG: texel = stored / 65535.
+    /// 16-bit PNG or raw texels: texel = stored / 65535.
     Rgba16Unorm,
     /// 8-bit PNG: texel = stored / 255.
     Rgba8Unorm,
-    /// Half-float EXR.
+    /// Half-float EXR, KTX2 or raw texels.
     Rgba16Float,
-    /// 32-bit float EXR.
+    /// 32-bit float EXR or raw texels.
     Rgba32Float,
 }
 
@@ -252,17 +252,6 @@ impl Pixel {
             Self::Rgba8Unorm => 4,
             Self::Rgba16Unorm | Self::Rgba16Float => 8,
             Self::Rgba32Float => 16,
-        }
-    }
-}
-
-impl From<Format> for Pixel {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Png16 => Self::Rgba16Unorm,
-            Format::Png8 => Self::Rgba8Unorm,
-            Format::Exr16 => Self::Rgba16Float,
-            Format::Exr32 => Self::Rgba32Float,
         }
     }
 }

@@ -102,7 +102,7 @@ impl Ranges {
 }
 
 /// Texels that a writer may hold on to, on any thread; dropping them gives the memory back to the device.
-pub trait TexelBytes: Send {
+pub trait TexelBytes: Send + Sync {
     /// Native-endian components, row after row without gaps.
     fn bytes(&self) -> &[u8];
 }
