@@ -4,22 +4,22 @@
 //! `.vat.json` and the model that was baked. Prints what was measured and what it may be; exit code 1 where something is not as it
 //! should be. Each comparison is also made with a wrong pose, which must be seen.
 
+/// The kit's example: it is compiled, not run.
+#[path = "../assets/bevy/bun_example.rs"]
+#[allow(dead_code)]
+mod example;
 mod picture;
 mod stage;
 /// The kit's own code, where `run` baked it.
 #[path = "../assets/bevy/vat_plugin.rs"]
 #[allow(dead_code)]
 mod vat_plugin;
-/// The kit's example: it is compiled, not run.
-#[path = "../assets/bevy/bun_example.rs"]
-#[allow(dead_code)]
-mod example;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use bevy::asset::meta::{AssetAction, AssetMeta};
 use bevy::asset::RenderAssetUsages;
+use bevy::asset::meta::{AssetAction, AssetMeta};
 use bevy::camera::primitives::Aabb;
 use bevy::image::{ImageLoader, ImageLoaderSettings, ImageSampler};
 use bevy::math::Vec3;

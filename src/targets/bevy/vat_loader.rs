@@ -161,7 +161,7 @@ impl VatLoader {
         // Where the GPU lacks this format: the same values in 32-bit floats, twice the memory.
         if found == TextureFormat::Rgba16Unorm && !self.unorm16 {
             let wide = |bytes: &[u8; 2]| (u16::from_le_bytes(*bytes) as f32 / 65535.0).to_le_bytes();
-            image.data = image.data.map(|data| data.as_chunks::<2>().0.iter().flat_map(wide).collect());
+            image.data = image.data.take().map(|data| data.as_chunks::<2>().0.iter().flat_map(wide).collect());
             image.texture_descriptor.format = TextureFormat::Rgba32Float;
         }
         Ok(image)

@@ -142,7 +142,7 @@ pub type VatMaterial = ExtendedMaterial<StandardMaterial, VatExtension>;
 /// What it reads more than the standard material.
 #[derive(Asset, AsBindGroup, TypePath, Clone, Default)]
 pub struct VatExtension {
-    #[uniform(100, visibility(vertex))]
+    #[uniform(100)]
     uniform: VatUniform,
     #[texture(101, sample_type = "float", filterable = false, visibility(vertex))]
     position: Option<Handle<Image>>,
@@ -217,15 +217,15 @@ fn start(
     mut commands: Commands,
     players: Query<(Entity, &VatPlayer), Without<Slot>>,
     (server, vats, gltfs): (Res<AssetServer>, Res<Assets<Vat>>, Res<Assets<Gltf>>),
-    (mut worlds, standard): (ResMut<Assets<WorldAsset>>, Res<Assets<StandardMaterial>>),
+    (worlds, standard): (Res<Assets<WorldAsset>>, Res<Assets<StandardMaterial>>),
     (mut materials, mut models): (ResMut<Assets<VatMaterial>>, ResMut<Models>),
 ) {
     for (entity, player) in &players {
         let id = player.vat.id();
         let (true, Some(vat)) = (server.is_loaded_with_dependencies(id), vats.get(id)) else { continue };
         let model = models.0.entry(id).or_insert_with(|| {
-            let scene = gltfs.get(&vat.mesh).and_then(|gltf| worlds.get_mut(gltf.scenes.first()?));
-            let parts = scene.map(|mut scene| parts(&mut scene.world, vat, &standard, &mut materials)).unwrap_or_default();
+            let scene = gltfs.get(&vat.mesh).and_then(|gltf| worlds.get(gltf.scenes.first()?));
+            let parts = scene.map(|scene| parts(&scene.world, vat, &standard, &mut materials)).unwrap_or_default();
             Model { parts, slots: Vec::new(), free: Vec::new(), changed: true }
         });
         let slot = model.free.pop().unwrap_or(model.slots.len() as u32);
@@ -244,13 +244,14 @@ fn start(
 
 /// The meshes of the GLB's scene, each with its own material, extended. Their transforms are the identity.
 fn parts(
-    scene: &mut World,
+    scene: &World,
     vat: &Vat,
     standard: &Assets<StandardMaterial>,
     materials: &mut Assets<VatMaterial>,
 ) -> Vec<(Handle<Mesh>, Handle<VatMaterial>)> {
     let mut extended = HashMap::new();
-    let mut meshes = scene.query::<(&Mesh3d, Option<&MeshMaterial3d<StandardMaterial>>)>();
+    // Absent where the scene has neither: then there is nothing to show.
+    let Some(mut meshes) = scene.try_query::<(&Mesh3d, Option<&MeshMaterial3d<StandardMaterial>>)>() else { return Vec::new() };
     let shown = meshes.iter(scene).map(|(mesh, material)| {
         let id = material.map(|material| material.0.id());
         let material = extended.entry(id).or_insert_with(|| {
