@@ -49,12 +49,14 @@ fn example(kit: &Kit<'_>) -> String {
     let bounds = &kit.sidecar.bounds;
     let side = (bounds.max[0] - bounds.min[0]).max(bounds.max[2] - bounds.min[2]);
     let spacing = if side > 0.0 { 1.5 * side } else { 1.0 };
-    EXAMPLE
-        .replace("{{title}}", &line(kit.name))
-        .replace("{{file}}", &kit.name.escape_default().to_string())
-        .replace("{{clips}}", &clips(&kit.sidecar.clips))
-        .replace("{{clip_count}}", &kit.sidecar.clips.len().max(1).to_string())
-        .replace("{{spacing}}", &format!("{spacing:?}"))
+    let values = [
+        ("title", line(kit.name)),
+        ("file", kit.name.escape_default().to_string()),
+        ("clips", clips(&kit.sidecar.clips)),
+        ("clip_count", kit.sidecar.clips.len().max(1).to_string()),
+        ("spacing", format!("{spacing:?}")),
+    ];
+    fill(EXAMPLE, &values)
 }
 
 fn readme(kit: &Kit<'_>) -> String {
@@ -69,12 +71,28 @@ fn readme(kit: &Kit<'_>) -> String {
              Bevy alone would log an error and quit. For browsers bake KTX2.",
         ),
     };
-    README
-        .replace("{{title}}", &line(kit.name))
-        .replace("{{file}}", kit.name)
-        .replace("{{features}}", features)
-        .replace("{{format}}", format)
-        .replace("{{clips}}", &clips(&kit.sidecar.clips))
+    let values = [
+        ("title", line(kit.name)),
+        ("file", line(kit.name)),
+        ("features", features.into()),
+        ("format", format.into()),
+        ("clips", clips(&kit.sidecar.clips)),
+    ];
+    fill(README, &values)
+}
+
+/// A template with every `{{key}}` that it holds itself replaced; a value may look like one.
+fn fill(template: &str, values: &[(&str, String)]) -> String {
+    let mut pieces = template.split("{{");
+    let mut filled = pieces.next().unwrap_or_default().to_string();
+    for piece in pieces {
+        let value = piece.split_once("}}").and_then(|(key, rest)| Some((&values.iter().find(|(name, _)| *name == key)?.1, rest)));
+        match value {
+            Some((value, rest)) => filled.extend([value, rest]),
+            None => filled.extend(["{{", piece]),
+        }
+    }
+    filled
 }
 
 /// Their numbers and names, in one line.

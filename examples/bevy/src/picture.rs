@@ -34,6 +34,12 @@ impl Picture {
         sum as f64 / (3 * self.area().max(1)) as f64
     }
 
+    /// Texels that differ by more than 16/255 in a channel, as a multiple of an area: edges of shadows, mostly.
+    pub fn seen_difference(&self, other: &Self, area: usize) -> f64 {
+        let differs = |(a, b): &(&[u8; 3], &[u8; 3])| (0..3).any(|c| a[c].abs_diff(b[c]) > 16);
+        self.texels.iter().zip(&other.texels).filter(differs).count() as f64 / area.max(1) as f64
+    }
+
     /// What two pictures show together, of the same things in other places.
     pub fn together(&self, other: &Self) -> Self {
         let texels = self.texels.iter().zip(&other.texels).map(|(a, b)| if *a == BACKGROUND { *b } else { *a }).collect();

@@ -103,7 +103,7 @@ impl Stage {
         let target = world.resource_mut::<Assets<Image>>().add(image);
         let eye = Transform::from_translation(middle + reach * Vec3::new(1.2, 0.6, 2.2)).looking_at(middle, Vec3::Y);
         let [r, g, b] = BACKGROUND;
-        let clear = Camera { clear_color: Color::srgb_u8(r, g, b).into(), ..default() };
+        let clear = Camera { clear_color: ClearColorConfig::Custom(Color::srgb_u8(r, g, b)), ..default() };
         let view = (Camera3d::default(), clear, RenderTarget::Image(target.clone().into()), Tonemapping::None, Msaa::Off, eye);
         let mut camera = world.spawn(view);
         if settings.prepass {
