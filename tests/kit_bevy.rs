@@ -101,13 +101,15 @@ struct Vertex {
 /// Bevy's import of the GLB.
 fn import(vat: &Vat) -> Vec<Vertex> {
     let mut vertices: Vec<Vertex> = Vec::new();
+    let lookup = ["lanes", "groups"].map(|key| vat.sidecar["mesh"]["lookup"][key].as_f64().expect("a number"));
     for shown in vat.glb.shown().expect("primitives") {
         let attribute = |name: &str| vat.glb.attribute(&shown.json, name).expect("an accessor");
         let [positions, lookups] = ["POSITION", "TEXCOORD_1"].map(|name| attribute(name).expect("it is there"));
         let [normals, tangents, uvs] = ["NORMAL", "TANGENT", "TEXCOORD_0"].map(attribute);
         for i in 0..positions.count() {
+            let [lane, group] = lookups.get(i);
             vertices.push(Vertex {
-                number: vat.lookup[vertices.len()].1,
+                number: (lane * lookup[0]) as usize + (lookup[0] * (group * lookup[1]).floor()) as usize,
                 position: positions.get(i).map(|v| v as f32),
                 normal: normals.as_ref().map_or([0.0; 3], |a| a.get(i).map(|v| v as f32)),
                 tangent: tangents.as_ref().map_or([1.0, 0.0, 0.0, 1.0], |a| a.get(i).map(|v| v as f32)),

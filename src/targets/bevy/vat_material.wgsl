@@ -18,12 +18,12 @@
 #endif
 
 @vertex
-fn vertex(vertex: Vertex) -> VertexOutput {
+fn vertex(in: Vertex) -> VertexOutput {
     var out: VertexOutput;
-    let instance = vertex.instance_index;
+    let instance = in.instance_index;
     let world_from_local = mesh_functions::get_world_from_local(instance);
     let slot = vat_slot(mesh_functions::get_tag(instance));
-    let pose = vat_slot_pose(slot, vertex.position, vertex.uv_b, globals.time);
+    let pose = vat_slot_pose(slot, in.position, in.uv_b, globals.time);
 
     out.world_position = mesh_functions::mesh_position_local_to_world(world_from_local, vec4<f32>(pose.position, 1.0));
     out.position = position_world_to_clip(out.world_position.xyz);
@@ -34,27 +34,27 @@ fn vertex(vertex: Vertex) -> VertexOutput {
 
     // Not defined in passes of depth alone, as for shadows.
 #ifdef VERTEX_NORMALS
-    let normal = select(vertex.normal, pose.normal, vat_material.has_normals != 0u);
+    let normal = select(in.normal, pose.normal, vat_material.has_normals != 0u);
     out.world_normal = mesh_functions::mesh_normal_local_to_world(normal, instance);
 #ifdef VERTEX_TANGENTS
-    let tangent = vat_slot_tangent(slot, vertex.tangent, normal, vertex.uv_b, globals.time);
+    let tangent = vat_slot_tangent(slot, in.tangent, normal, in.uv_b, globals.time);
     out.world_tangent = mesh_functions::mesh_tangent_local_to_world(world_from_local, tangent, instance);
 #endif
 #endif
 
 #ifdef VERTEX_UVS_A
-    out.uv = vertex.uv;
+    out.uv = in.uv;
 #endif
 #ifdef VERTEX_UVS_B
-    out.uv_b = vertex.uv_b;
+    out.uv_b = in.uv_b;
 #endif
 #ifdef VERTEX_COLORS
-    out.color = vertex.color;
+    out.color = in.color;
 #endif
 
     // Where the vertex was in the previous frame, by the clip that the instance plays now.
 #ifdef MOTION_VECTOR_PREPASS
-    let before = vat_slot_pose(slot, vertex.position, vertex.uv_b, globals.time - globals.delta_time);
+    let before = vat_slot_pose(slot, in.position, in.uv_b, globals.time - globals.delta_time);
     out.previous_world_position = mesh_functions::mesh_position_local_to_world(
         mesh_functions::get_previous_world_from_local(instance),
         vec4<f32>(before.position, 1.0),
