@@ -21,7 +21,7 @@ impl Language {
     pub const ALL: [Self; 4] = [Self::Wgsl, Self::Glsl, Self::Hlsl, Self::Godot];
 
     /// The code. Its first comment says which vec4 an instance carries and which fields of the sidecar feed which uniform.
-    pub fn source(self) -> &'static str {
+    pub const fn source(self) -> &'static str {
         match self {
             Self::Wgsl => include_str!("../shaders/playback/vat.wgsl"),
             Self::Glsl => include_str!("../shaders/playback/vat.glsl"),

@@ -4,6 +4,8 @@
 //! A kit's files are pure functions of the sidecar. Their text lies beside the code that fills it in, one folder an engine, in the
 //! language that the engine reads; the decode in it is that of `shaders/playback`.
 
+mod fill;
+
 pub mod bevy;
 pub mod godot;
 pub mod three;
@@ -104,6 +106,15 @@ impl Target {
             Self::Godot | Self::Bevy => 1,
             Self::Three => 3,
             Self::Unity | Self::Unreal => 7,
+        }
+    }
+
+    /// What the kit shows otherwise than the bake has it, a sentence each with its numbers.
+    pub fn check(self, kit: &Kit<'_>) -> Vec<String> {
+        match self {
+            Self::Godot => godot::check(kit),
+            Self::Unreal => unreal::check(kit),
+            Self::Unity | Self::Bevy | Self::Three => Vec::new(),
         }
     }
 

@@ -18,6 +18,7 @@ pub mod space;
 pub mod summary;
 pub mod survey;
 pub mod values;
+pub mod verify;
 
 use std::ffi::OsString;
 
@@ -44,6 +45,7 @@ pub fn run(words: Vec<OsString>) -> Exit {
         Command::Devices(args) => devices::run(&args),
         Command::Schema => schema::run(),
         Command::Shader(args) => shader::run(&args),
+        Command::Verify(args) => verify::run(&args),
     };
     result.unwrap_or_else(|error| {
         say(&error_line(&error, None, Paint::stderr()));

@@ -23,9 +23,9 @@ pub struct Vat {
     pub normal: Option<Texture>,
     pub tangent: Option<Texture>,
     pub glb: Glb,
-    /// POSITION of the static mesh, by vertex number.
+    /// POSITION of the static mesh, by vertex number, as an engine's importer turns it into the sidecar's space.
     pub rest: Vec<V3>,
-    /// NORMAL of the static mesh, by vertex number.
+    /// NORMAL of the static mesh, by vertex number, in glTF's axes.
     pub rest_normal: Option<Vec<V3>>,
     /// The lookup of each vertex of the GLB in the order of its buffers, and the vertex number that it names.
     pub lookup: Vec<([f64; 2], usize)>,
@@ -125,7 +125,7 @@ pub fn decode(sidecar: &Path) -> Result<Vat, String> {
         position: position.ok_or("no texture of role position")?,
         normal,
         tangent,
-        rest: mesh.rest,
+        rest: mesh.rest.into_iter().map(|p| to_space(&json["space"], p)).collect::<Result<_, _>>()?,
         rest_normal: mesh.normal,
         lookup: mesh.lookup,
         indices: mesh.indices,
@@ -134,6 +134,19 @@ pub fn decode(sidecar: &Path) -> Result<Vat, String> {
         glb,
         sidecar: json,
     })
+}
+
+/// A point of glTF's axes in metres as the engines have it whose space a sidecar may name.
+fn to_space(space: &Value, [x, y, z]: V3) -> Result<V3, String> {
+    let word = |name: &str| space[name].as_str().unwrap_or("metre");
+    match [word("up"), word("forward"), word("handedness"), word("unit")] {
+        ["+y", "+z", "right", "metre"] => Ok([x, y, z]),
+        // Unity
+        ["+y", "+z", "left", "metre"] => Ok([-x, y, z]),
+        // Unreal's Interchange
+        ["+z", "+y", "left", "centimetre"] => Ok([x * 100.0, z * 100.0, y * 100.0]),
+        other => Err(format!("a space {other:?}")),
+    }
 }
 
 impl Vat {
@@ -315,8 +328,12 @@ fn read_mesh(glb: &Glb, lookup: &Value, vertex_count: usize) -> Result<Mesh, Str
 
 fn read_texture(folder: &Path, json: &Value, layout: &Value) -> Result<(String, Texture), String> {
     let file = text_at(json, "/file")?;
-    let image = texture::read(&folder.join(&file))?;
     let pixel = text_at(json, "/pixel")?;
+    let path = folder.join(&file);
+    let image = match path.extension().is_some_and(|e| e == "raw") {
+        true => texture::read_raw(&path, [number(layout, "/width")?, number(layout, "/height")?], &pixel)?,
+        false => texture::read(&path)?,
+    };
     let size = (number(layout, "/width")?, number(layout, "/height")?);
     if pixel != image.pixel || size != (image.width, image.height) {
         return Err(format!("{file} is {} {} x {}, the sidecar says {pixel} {size:?}", image.pixel, image.width, image.height));

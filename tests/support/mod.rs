@@ -6,19 +6,24 @@
 //! | `models` | the handful of documents that many cases start from |
 //! | `bake` | bakes a document into a temporary folder and decodes what was written |
 //! | `decode`, `texture`, `glb` | the decoder, written from the format's page alone; it shares no code with the encoder |
+//! | `kit` | engines' imports as functions, and kits' shaders made runnable |
 //! | `meshopt` | compresses buffer views of such a document |
 //! | `random` | random skinned models and their reference |
 //! | `oracle` | the given models and where their vertices must be |
 //! | `playback` | runs a playback shader on the software adapter |
+//! | `browser` | headless Chromium, driven by Node scripts |
 //! | `validate` | Khronos's validator and a JSON Schema validator, both run by Node |
 
 // Every test binary compiles this module and uses a part of it.
 #![allow(dead_code, unused_imports)]
 
 pub mod bake;
+pub mod browser;
 pub mod decode;
 pub mod fixture;
 pub mod glb;
+pub mod kit;
+pub mod kit_text;
 #[cfg(feature = "meshopt")]
 pub mod meshopt;
 pub mod models;

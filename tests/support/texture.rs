@@ -1,4 +1,5 @@
-//! Reads one written texture into rows of RGBA, row 0 on top: PNG through the `image` crate, EXR through `exr`'s reader.
+//! Reads one written texture into rows of RGBA, row 0 on top: PNG through the `image` crate, EXR through `exr`'s reader, KTX2 by its
+//! header and `ruzstd`, raw texels by what the sidecar says of them.
 
 use std::path::Path;
 
@@ -64,12 +65,56 @@ impl Image {
     }
 }
 
+/// Reads raw texels, which say nothing of themselves.
+pub fn read_raw(path: &Path, [width, height]: [usize; 2], pixel: &str) -> Result<Image, String> {
+    let bytes = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let (texels, size, pixel) = match pixel {
+        "rgba8unorm" => (Texels::U8(bytes.clone()), 1, "rgba8unorm"),
+        "rgba16unorm" => (Texels::U16(bytes.chunks_exact(2).map(|b| u16::from_le_bytes([b[0], b[1]])).collect()), 2, "rgba16unorm"),
+        "rgba16float" => (Texels::Float(halves(&bytes)), 2, "rgba16float"),
+        "rgba32float" => {
+            (Texels::Float(bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()), 4, "rgba32float")
+        }
+        other => return Err(format!("raw texels of {other}")),
+    };
+    if bytes.len() != width * height * 4 * size {
+        return Err(format!("{}: {} bytes for {width} x {height} texels of {pixel}", path.display(), bytes.len()));
+    }
+    Ok(Image { width, height, texels, pixel })
+}
+
+fn halves(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(2).map(|b| half::f16::from_le_bytes([b[0], b[1]]).to_f32()).collect()
+}
+
+fn read_ktx2(path: &Path) -> Result<Image, String> {
+    use std::io::Read;
+    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
+    let number = |at: usize, length: usize| bytes[at..at + length].iter().rev().fold(0, |sum, &b| sum << 8 | usize::from(b));
+    let field = |n: usize| number(12 + n * 4, 4);
+    // format, type size, width, height, depth, layers, faces, levels, scheme
+    let head: Vec<usize> = (0..9).map(field).collect();
+    let (width, height) = (head[2], head[3]);
+    if bytes[..12] != *b"\xabKTX 20\xbb\r\n\x1a\n" || head[..2] != [97, 2] || head[4..] != [0, 0, 1, 1, 2] {
+        return Err(format!("a KTX2 header of {head:?}"));
+    }
+    let (at, length, whole) = (number(80, 8), number(88, 8), number(96, 8));
+    let mut texels = Vec::new();
+    let mut level = ruzstd::decoding::StreamingDecoder::new(&bytes[at..at + length]).map_err(|e| e.to_string())?;
+    level.read_to_end(&mut texels).map_err(|e| e.to_string())?;
+    if texels.len() != whole || whole != width * height * 8 {
+        return Err(format!("{} bytes for {width} x {height} texels, {whole} announced", texels.len()));
+    }
+    Ok(Image { width, height, texels: Texels::Float(halves(&texels)), pixel: "rgba16float" })
+}
+
 /// Reads a file by its extension.
 pub fn read(path: &Path) -> Result<Image, String> {
     let shown = path.display();
     match path.extension().and_then(|e| e.to_str()) {
         Some("png") => read_png(path).map_err(|e| format!("{shown}: {e}")),
         Some("exr") => read_exr(path).map_err(|e| format!("{shown}: {e}")),
+        Some("ktx2") => read_ktx2(path).map_err(|e| format!("{shown}: {e}")),
         other => Err(format!("{shown}: a texture with the extension {other:?}")),
     }
 }

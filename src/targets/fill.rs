@@ -1,0 +1,37 @@
+//! Templates of kits: files in an engine's own language with `{{key}}` where a bake's values go.
+
+/// The template with every `{{key}}` replaced. What is put in is not looked at again, whatever it holds.
+pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let mut text = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        text.push_str(before);
+        let value = after.split_once("}}").and_then(|(key, left)| {
+            let (_, value) = values.iter().find(|(name, _)| *name == key)?;
+            Some((value, left))
+        });
+        match value {
+            Some((value, left)) => {
+                text.push_str(value);
+                rest = left;
+            }
+            None => {
+                text.push_str("{{");
+                rest = after;
+            }
+        }
+    }
+    text + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fill;
+
+    #[test]
+    fn values_are_put_in_once() {
+        let values = [("a", "{{b}}"), ("b", "2")];
+        assert_eq!(fill("x {{a}} {{b}}{{b}} {{c}} {{", &values), "x {{b}} 22 {{c}} {{");
+        assert_eq!(fill("", &values), "");
+    }
+}
