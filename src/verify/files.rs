@@ -201,7 +201,7 @@ pub(super) fn check_sidecar(sidecar: &Sidecar, name: &str, findings: &mut Findin
 fn check_sizes(sidecar: &Sidecar, wrong: &mut impl FnMut(Code, String)) {
     let layout = &sidecar.layout;
     for (side, texels) in [("width", layout.width), ("height", layout.height)] {
-        if texels % 4 != 0 {
+        if !texels.is_multiple_of(4) {
             wrong(Code::Layout, format!("the {side} of the layout is {texels}, which is no multiple of 4"));
         }
     }
