@@ -58,9 +58,8 @@ const SCRIPT: &str = concat!(
 pub fn write(baked: &Baked, errors: Option<&Errors>, out: &mut dyn Write) -> Result<()> {
     let path = sidecar_path(baked);
     let contents = Contents::of(baked, errors).map_err(|text| Error::Bake(format!("{text}: {}", path.display())))?;
-    let data = harmless(&contents.json());
     let done = compose(out, |name, out| match name {
-        "data" => out.write_all(data.as_bytes()),
+        "data" => out.write_all(harmless(&contents.json()?).as_bytes()),
         _ => contents.write_blobs(out),
     });
     done.map_err(Error::io("write the preview page of the bake", path))

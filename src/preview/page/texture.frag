@@ -8,7 +8,6 @@ uniform vec3 lowest;   // what is shown black, and white
 uniform vec3 highest;
 uniform vec2 rows;     // the frames that play
 uniform vec2 span;     // first frame of the clip, and the one after its last
-uniform vec3 mark;
 
 out vec4 color;
 
@@ -28,10 +27,8 @@ void main() {
     float bottom = (first + max(rows.x, rows.y) + 1.0) * tall;
     float y = at.y * tall;
     float out_of = max(top - y, y - bottom);
-    if (out_of > 0.0 && out_of < 3.0) {
-        shown = mark;
-    } else if (out_of >= 3.0 && out_of < 4.0) {
-        shown = vec3(0.0);
+    if (out_of > 0.0 && out_of < 5.0) {
+        shown = out_of > 1.5 && out_of < 3.5 ? vec3(1.0) : vec3(0.0);
     }
     color = vec4(shown, 1.0);
 }

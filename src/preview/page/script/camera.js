@@ -72,11 +72,11 @@ function look_from(eye, target) {
 /** Shows a box, and a crowd of `depth` behind it. */
 function frame_box(camera, box, depth, aspect) {
   const half = box.max.map((m, i) => (m - box.min[i]) / 2);
-  const wide = Math.hypot(half[0], half[2]) + depth * 0.75;
+  const wide = Math.hypot(half[0], half[2]) + depth * 0.62 * Math.min(aspect, 1); // a narrow canvas shows the middle of a crowd
   const tangent = Math.tan((FIELD_OF_VIEW * Math.PI) / 360);
   camera.distance = 1.12 * Math.max(half[1] / tangent, wide / (tangent * aspect)) + Math.min(half[0], half[2]);
   camera.target = box.max.map((m, i) => (m + box.min[i]) / 2);
-  camera.target[2] -= depth * 0.35;
-  camera.yaw = depth ? 0.35 : 0.5;
-  camera.pitch = depth ? 0.3 : 0.16;
+  camera.target[2] -= depth * 0.3;
+  camera.yaw = depth ? 0.2 : 0.5;
+  camera.pitch = depth ? 0.26 : 0.16;
 }

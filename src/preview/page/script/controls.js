@@ -16,7 +16,11 @@ function fill_radios(into, name, items, chosen) {
 function check_radio(into, value) {
   for (const input of into.querySelectorAll('input')) {
     const now = input.value === String(value);
-    if (now && !input.checked) input.parentElement.scrollIntoView?.({ block: 'nearest' });
+    if (now && !input.checked) {
+      // Within the list only: the page itself stays where it is.
+      const { offsetTop, offsetHeight } = input.parentElement;
+      into.scrollTop = Math.min(Math.max(into.scrollTop, offsetTop + offsetHeight - into.clientHeight), offsetTop);
+    }
     input.checked = now;
   }
 }

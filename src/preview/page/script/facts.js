@@ -52,7 +52,7 @@ function fill_facts(into, data) {
       ['Frames', `${format_number(sidecar.frame_count)} in ${counted(sidecar.clips.length, 'clip')}`],
       ['Texture', `${layout.width} × ${layout.height}, ${counted(layout.blocks, 'block')}`],
       ['On the GPU', format_bytes(sidecar.textures.reduce((sum, t) => sum + t.gpu_bytes, 0))],
-      ['In this page', format_bytes(data.embedded)],
+      ['In this page', `${format_bytes(data.unpacked)}, deflated`],
       ['Axes', `up ${space.up}, forward ${space.forward}, ${space.handedness}-handed, ${unit}s`],
       ['Scale', space.scale === 1 ? '' : format_number(space.scale, 6)],
       ['Size, moving', size], ['Rest pose', sidecar.rest],

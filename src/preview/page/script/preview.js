@@ -52,8 +52,10 @@ class Preview {
   get rows() {
     const { blend } = this.state;
     const intervals = this.clip.frame_count - 1;
-    const below = Math.min(Math.floor(this.frame), Math.max(intervals - 1, 0));
-    const fraction = this.frame - below;
+    const whole = Math.round(this.frame);
+    const frame = Math.abs(this.frame - whole) < 1e-3 ? whole : this.frame; // lengths are rounded to 32 bits
+    const below = Math.min(Math.floor(frame), Math.max(intervals - 1, 0));
+    const fraction = frame - below;
     const mixed = blend && !this.clip.stepped ? fraction : Math.floor(fraction);
     const first = this.clip.first_frame + below;
     if (mixed === 0) return [first, first];
@@ -150,7 +152,7 @@ class Preview {
     const style = getComputedStyle(document.documentElement);
     const color = (name) => color_of(style.getPropertyValue(name).trim());
     this.dark = theme ? theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-    this.colors = { stage: color('--stage'), grid: color('--grid'), mark: color('--accent') };
+    this.colors = { stage: color('--stage'), grid: color('--grid') };
     say('theme', this.dark ? 'Light theme' : 'Dark theme');
     this.redraw();
   }
@@ -177,10 +179,10 @@ class Preview {
     }
     const { clientWidth, clientHeight } = scene.canvas;
     const depth = crowd_depth(state.crowd, this.spacing);
+    const scale = 10 ** Math.round(Math.log10(this.size / 4));
     const away = Math.max(...this.whole.max.map(Math.abs), ...this.whole.min.map(Math.abs), ...camera.target.map(Math.abs));
     const radius = Math.max(this.size * 6, depth * 1.6, camera.distance * 1.5);
     const reach = radius + away * 2 + depth;
-    const scale = 10 ** Math.round(Math.log10(this.size / 4));
     scene.draw_scene({
       view: state.view, eye: eye_of(camera), projection: projection_of(camera, clientWidth / Math.max(clientHeight, 1), reach),
       now: state.time - base, blend: state.blend, colors, fog: Math.max(camera.distance * 3, depth * 1.3 + this.size * 10),

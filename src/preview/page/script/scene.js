@@ -229,7 +229,7 @@ class Scene {
     this.use(
       'texture',
       { ...ints, role: role === 'normal' ? 1 : 0, height: data.sidecar.layout.height },
-      { ...floats, canvas: [canvas.width, canvas.height], lowest: range[0], highest: range[1], rows, span, mark: colors.mark },
+      { ...floats, canvas: [canvas.width, canvas.height], lowest: range[0], highest: range[1], rows, span },
     );
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }

@@ -45,7 +45,7 @@ function show_time(preview) {
   if (state.playing) $('scrub').removeAttribute('aria-valuetext');
   else $('scrub').setAttribute('aria-valuetext', `${local.toFixed(2)} seconds, frame ${Math.round(preview.frame)} of ${clip.frame_count - 1}`);
   const [a, b] = preview.rows;
-  const where = state.view === 'texture' ? `rows ${a === b ? a : `${a} and ${b}`}` : `frame ${preview.frame.toFixed(1)} of ${clip.frame_count - 1}`;
+  const where = state.view === 'texture' ? a === b ? `row ${a}` : `rows ${a} and ${b}` : `frame ${preview.frame.toFixed(1)} of ${clip.frame_count - 1}`;
   say('caption', `${clip_name(clip, state.clip)}, ${where}`);
   if (!state.playing) say('rate', '');
 }
