@@ -20,26 +20,30 @@ pub(super) struct Blob {
     pub(super) kind: &'static str,
     /// Bytes before deflating.
     pub(super) bytes: u64,
-    /// Numbers of a row; each is written as the difference to the one above it, as whole numbers. 0: as it is.
+    /// Numbers of a row; each is written as the difference to the one above it, as whole numbers, and a row as the lowest bytes of
+    /// all of them, then the next, and so on. 0: as it is.
     pub(super) row: usize,
 }
 
 /// Whole numbers that wrap around, as which all arrays are written.
-pub(super) trait Whole: Copy {
+pub(super) trait Whole: Copy + Default {
+    /// Bytes of one.
+    const SIZE: usize;
     /// The number less another.
     fn less(self, other: Self) -> Self;
-    /// Appends its bytes, the lowest first.
-    fn append(self, to: &mut Vec<u8>);
+    /// One of its bytes, the lowest is 0.
+    fn byte(self, place: usize) -> u8;
 }
 
 macro_rules! whole {
     ($($type:ty),*) => { $(
         impl Whole for $type {
+            const SIZE: usize = size_of::<Self>();
             fn less(self, other: Self) -> Self {
                 self.wrapping_sub(other)
             }
-            fn append(self, to: &mut Vec<u8>) {
-                to.extend_from_slice(&self.to_le_bytes());
+            fn byte(self, place: usize) -> u8 {
+                self.to_le_bytes()[place]
             }
         }
     )* };
@@ -47,29 +51,28 @@ macro_rules! whole {
 whole!(u8, u16, u32);
 
 /// Writes the pieces of a blob. Numbers of a row stand under each other, and frames that follow each other are alike: their differences
-/// deflate better.
+/// deflate better, and better still where the bytes that are nearly always 0 or 255 stand together. On the sample 16-bit texels come to
+/// two thirds of what they do as they are.
 pub(super) fn write<T: Whole>(blob: &Blob, numbers: impl Iterator<Item = T>, out: &mut dyn Write) -> io::Result<()> {
-    let mut encoder = ZlibEncoder::new(Pieces { name: &blob.name, waiting: Vec::new(), out }, Compression::default());
-    let mut above: Vec<T> = Vec::new();
-    let mut bytes = Vec::new();
-    for (i, number) in numbers.enumerate() {
-        match blob.row {
-            0 => number.append(&mut bytes),
-            row if i < row => {
-                number.append(&mut bytes);
-                above.push(number);
-            }
-            row => match above.get_mut(i % row) {
-                Some(before) => number.less(std::mem::replace(before, number)).append(&mut bytes),
-                None => number.append(&mut bytes),
-            },
+    let mut encoder = ZlibEncoder::new(Pieces { name: &blob.name, waiting: Vec::new(), out }, Compression::fast());
+    // Without rows there is nothing above; a line is as long as is good for writing.
+    let row = if blob.row == 0 { 1 << 14 } else { blob.row };
+    let (mut above, mut line, mut bytes) = (vec![T::default(); row], Vec::with_capacity(row), Vec::new());
+    let mut numbers = numbers.peekable();
+    while numbers.peek().is_some() {
+        line.clear();
+        line.extend(numbers.by_ref().take(row));
+        bytes.clear();
+        if blob.row == 0 {
+            bytes.extend(line.iter().flat_map(|&number: &T| (0..T::SIZE).map(move |place| number.byte(place))));
+        } else {
+            let difference = |place| line.iter().zip(&above).map(move |(number, &before)| number.less(before).byte(place));
+            bytes.extend((0..T::SIZE).flat_map(difference));
+            above.clear();
+            above.extend_from_slice(&line);
         }
-        if bytes.len() >= 1 << 16 {
-            encoder.write_all(&bytes)?;
-            bytes.clear();
-        }
+        encoder.write_all(&bytes)?;
     }
-    encoder.write_all(&bytes)?;
     encoder.finish()?.end()
 }
 
@@ -130,11 +133,11 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_differences_that_wrap() {
-        let page = written(2, &[1_u16, 2, 3, 1, 0, 65535]);
+    fn rows_are_differences_that_wrap_byte_by_byte() {
+        let page = written(2, &[1_u16, 2, 3, 1, 0, 65535, 0]);
         let (bytes, pieces) = read(std::str::from_utf8(&page).expect("text"), "texels");
-        let numbers: Vec<u16> = bytes.chunks(2).map(|b| u16::from_le_bytes([b[0], b[1]])).collect();
-        assert_eq!((numbers, pieces), (vec![1, 2, 2, 65535, 65533, 65534], 1));
+        // 1, 2; 2, 65535; 65533, 65534; 0: low bytes, then high bytes of each row.
+        assert_eq!((bytes, pieces), (vec![1, 2, 0, 0, 2, 255, 0, 255, 253, 254, 255, 255, 0, 0], 1));
     }
 
     #[test]

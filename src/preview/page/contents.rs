@@ -99,6 +99,9 @@ impl<'a> Contents<'a> {
     /// Gathers them. An error is a sentence without the path.
     pub(super) fn of(baked: &'a Baked, errors: Option<&'a Errors>) -> Result<Self, String> {
         let Baked { sidecar, mesh, .. } = baked;
+        if sidecar.clips.is_empty() {
+            return Err("the bake has no clip to show; bake again".into());
+        }
         let (texture, positions) = baked.texture(Role::Position).ok_or("the bake has no texture of positions; bake again")?;
         let normals = baked.texture(Role::Normal);
         let octahedral = normals.is_some_and(|(texture, _)| texture.encoding == Encoding::AlphaOctahedral);
@@ -196,7 +199,8 @@ fn lay_out(errors: &Errors, sidecar: &Sidecar) -> Result<Vec<u8>, String> {
     for (frame, row) in errors.values.chunks_exact(vertices.max(1)).enumerate() {
         for (block, run) in row.chunks(width.max(1)).enumerate() {
             let first = (block * frames + frame) * width;
-            let place = values.get_mut(first..first + run.len()).ok_or("the texture is too small for its vertices and frames; bake again")?;
+            let place =
+                values.get_mut(first..first + run.len()).ok_or("the texture is too small for its vertices and frames; bake again")?;
             place.copy_from_slice(run);
         }
     }
@@ -235,7 +239,9 @@ fn texel<'a>(name: &str, texture: &'a Texture, image: &Image) -> Texel<'a> {
 fn range_of(texels: impl Iterator<Item = [f32; 4]>) -> [[f32; 3]; 2] {
     let none = [[f32::MAX; 3], [f32::MIN; 3]];
     let [low, high] = texels.fold(none, |[low, high], t| {
-        let pick = |so_far: [f32; 3], pick: fn(f32, f32) -> f32| std::array::from_fn(|c| if t[c].is_finite() { pick(so_far[c], t[c]) } else { so_far[c] });
+        let pick = |so_far: [f32; 3], pick: fn(f32, f32) -> f32| {
+            std::array::from_fn(|c| if t[c].is_finite() { pick(so_far[c], t[c]) } else { so_far[c] })
+        };
         [pick(low, f32::min), pick(high, f32::max)]
     });
     if (0..3).all(|c| low[c] <= high[c]) { [low, high] } else { [[0.0; 3], [1.0; 3]] }

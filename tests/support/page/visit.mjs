@@ -58,6 +58,8 @@ run(async ({ input, page: harness }) => {
   const drawn = () => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
   const session = await context.newCDPSession(page);
   const does = {
+    // Runs before the page's own scripts.
+    before: code => context.addInitScript(code).then(() => undefined),
     open: async hash => {
       await page.goto(input.address + hash);
       await page.waitForSelector('html[data-state]', { state: 'attached' });
@@ -101,6 +103,12 @@ run(async ({ input, page: harness }) => {
       await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
       await drawn();
     },
+    focus: selector => page.evaluate(s => { document.activeElement.blur(); document.querySelector(s).focus(); }, selector),
+    // Takes the words away that name a control.
+    unlabel: selector => page.evaluate(s => {
+      const control = document.querySelector(s);
+      control.parentElement.replaceWith(control);
+    }, selector),
     wait: ms => page.waitForTimeout(ms),
     // Faults that axe-core finds: rule and elements.
     axe: async () => {

@@ -43,7 +43,11 @@ function wire(preview) {
   watch_keys(keys_of(preview, move(turn)));
   new ResizeObserver(() => (state.moved ? preview.redraw() : preview.frame_scene())).observe($('canvas'));
   addEventListener('hashchange', () => apply_address(preview));
-  $('canvas').addEventListener('webglcontextlost', () => location.reload());
+  $('canvas').addEventListener('webglcontextlost', () => {
+    preview.play(false);
+    say('cover-text', 'The graphics device was reset. Reload the page to go on.');
+    $('cover').hidden = false;
+  });
 }
 
 /** What the help shows, the keys, what they do. */

@@ -41,7 +41,8 @@ function fill_facts(into, data) {
   const { sidecar } = data;
   const { layout, space, mesh, bounds, source } = sidecar;
   const unit = space.unit ?? 'metre';
-  const size = bounds.max.map((m, i) => format_measure(m - bounds.min[i], unit)).join(' × ');
+  const metres = unit === 'centimetre' ? 0.01 : 1;
+  const size = bounds.max.map((m, i) => format_number((m - bounds.min[i]) * metres, 3)).join(' × ');
   const loops = { closed: 'loops', cycle: 'loops, closed by one more frame', once: 'plays once' };
   into.append(
     table_of('Bake', [
@@ -55,7 +56,7 @@ function fill_facts(into, data) {
       ['In this page', `${format_bytes(data.unpacked)}, deflated`],
       ['Axes', `up ${space.up}, forward ${space.forward}, ${space.handedness}-handed, ${unit}s`],
       ['Scale', space.scale === 1 ? '' : format_number(space.scale, 6)],
-      ['Size, moving', size], ['Rest pose', sidecar.rest],
+      ['Size, moving', `${size} m`], ['Rest pose', sidecar.rest],
       ['Mesh', `${mesh.file}, lookup in TEXCOORD_${mesh.lookup.texcoord}, ${mesh.lookup.lanes} × ${mesh.lookup.groups}`],
       ['Parts', format_number(mesh.parts.length)],
     ]),

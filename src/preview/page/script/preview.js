@@ -4,8 +4,7 @@
 class Preview {
   constructor(data) {
     const { sidecar } = data;
-    const name = sidecar.mesh.file.replace(/_vat\.glb$/, '');
-    Object.assign(this, { data, name, clips: sidecar.clips, unit: sidecar.space.unit ?? 'metre' });
+    Object.assign(this, { data, name: data.name, clips: sidecar.clips, unit: sidecar.space.unit ?? 'metre' });
     const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
     this.state = {
       clip: 0, time: 0, playing: !still, loop: true, blend: true, speed: 1, crowd: 1, view: 'shaded', texture: 'position', moved: false,
@@ -15,7 +14,7 @@ class Preview {
     this.whole = this.upright_box(sidecar.bounds);
     const size = data.rest_box.max.map((m, i) => m - data.rest_box.min[i]);
     this.size = Math.max(...size, 1e-6);
-    this.spacing = Math.max(size[0], size[2], this.size * 0.3) * 1.2;
+    this.spacing = Math.max((size[0] + size[2]) * 0.75, this.size * 0.3);
     this.views = ['shaded', 'normals', ...(data.errors ? ['error'] : []), 'texture'];
     this.base = 0; // when the shader's clock was last set back to 0
     this.changed = true;
@@ -102,6 +101,7 @@ class Preview {
     this.state.clip = (index + this.clips.length) % this.clips.length;
     this.state.time = 0;
     this.fresh = true;
+    if (!this.state.moved) this.frame_scene();
     show(this);
     announce(`Clip ${clip_name(this.clip, this.state.clip)}`);
   }

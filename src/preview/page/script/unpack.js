@@ -1,4 +1,4 @@
-// What the page was given: JSON, and blobs (base64 in pieces of deflated bytes, rows of texels as differences to the row above).
+// What the page was given: JSON, and blobs (base64 in pieces of deflated bytes, rows of numbers as differences to the row above).
 
 const LAYOUTS = {
   u8: { array: Uint8Array, whole: Uint8Array },
@@ -27,6 +27,7 @@ async function unpack(blob) {
       piece.remove();
     },
   });
+  if (!globalThis.DecompressionStream) throw new Error('This browser is too old for this page: it has no DecompressionStream.');
   const bytes = new Uint8Array(blob.bytes);
   let at = 0;
   const broken = () => new Error(`This page is incomplete: ${blob.name} has ${at} of ${blob.bytes} bytes. Make it again, or copy it whole.`);
@@ -45,11 +46,23 @@ async function unpack(blob) {
   }
   if (at !== blob.bytes) throw broken();
   const layout = LAYOUTS[blob.kind];
-  if (blob.row) {
-    const numbers = new layout.whole(bytes.buffer);
-    for (let i = blob.row; i < numbers.length; i++) numbers[i] += numbers[i - blob.row];
-  }
+  if (blob.row) join_rows(bytes, new layout.whole(bytes.buffer), blob.row);
   return new layout.array(bytes.buffer);
+}
+
+/** Rows of low bytes, then higher ones, each number the difference to the one above, become numbers, in the same memory. */
+function join_rows(bytes, numbers, row) {
+  const size = numbers.BYTES_PER_ELEMENT;
+  const planes = new Uint8Array(row * size);
+  for (let start = 0; start < numbers.length; start += row) {
+    const long = Math.min(row, numbers.length - start);
+    planes.set(bytes.subarray(start * size, (start + long) * size));
+    for (let k = 0; k < long; k++) {
+      let number = 0;
+      for (let place = size - 1; place >= 0; place--) number = (number << 8) | planes[place * long + k];
+      numbers[start + k] = number + (start ? numbers[start + k - row] : 0);
+    }
+  }
 }
 
 /** A picture for a material, or nothing where the browser cannot read its format. */
