@@ -21,7 +21,7 @@ use crate::{Error, Result};
 use contents::Contents;
 use squeeze::{Kind, squeeze};
 
-/// Texels, mesh and pictures that a page may hold, before they are deflated: browsers end before a gigabyte.
+/// Bytes of texels, mesh and pictures that a page may hold, before they are deflated.
 pub const MOST_BYTES: u64 = 512 << 20;
 
 /// How far each vertex is from the source, for the view that shows it as heat.

@@ -1,4 +1,4 @@
-//! Bytes in a page: deflated, as base64 in pieces, each in a script element of its own, since browsers bound the length of a string.
+//! Bytes in a page: deflated, as base64 in pieces, each in a script element of its own, so that none is a very long string.
 
 use std::io::{self, Write};
 

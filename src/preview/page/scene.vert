@@ -35,6 +35,8 @@ void main() {
     world = turned(upright * pose.position) + vec3(place.x, 0.0, place.y);
     normal = turned(upright * pose.normal);
     base_uv = uv;
-    deviation = mix(error_at(vat_texel(vat_bake, vertex, frames.first)), error_at(vat_texel(vat_bake, vertex, frames.second)), frames.blend);
+    float before = error_at(vat_texel(vat_bake, vertex, frames.first));
+    float after = error_at(vat_texel(vat_bake, vertex, frames.second));
+    deviation = mix(before, after, frames.blend);
     gl_Position = projection * vec4(world, 1.0);
 }

@@ -45,7 +45,8 @@ fn check(model: &Model, clips: &[&str]) -> Result<(), Failed> {
     let (eye, target) = viewpoint(&baked.sidecar.clips[0]);
     let moment = |index: usize, share: f64| {
         let clip = &baked.sidecar.clips[index];
-        json!({ "clip": index, "animation": clip.animation, "time": share * f64::from(clip.length), "start": clip.start, "eye": eye, "target": target })
+        let time = share * f64::from(clip.length);
+        json!({ "clip": index, "animation": clip.animation, "time": time, "start": clip.start, "eye": eye, "target": target })
     };
     let mut moments: Vec<_> = TIMES.iter().map(|&share| moment(0, share)).collect();
     moments.extend((1..baked.sidecar.clips.len()).map(|index| moment(index, TIMES[1])));

@@ -36,9 +36,10 @@ function look() {
   const chosen = id => document.querySelector(`#${id} :checked`)?.parentElement.querySelector('b, span').textContent ?? null;
   const style = getComputedStyle(document.body);
   return {
-    state: document.documentElement.dataset.state, title: document.title, cover: text('cover-text'), play: text('play'), clip: chosen('clips'),
-    view: chosen('views'), clock: text('clock'), caption: text('caption'), live: text('live'), crowd: text('crowd-text'), rate: text('rate'),
-    loop: document.getElementById('loop').checked, blend: document.getElementById('blend').checked, speed: text('speed-text'), note: text('view-note'),
+    state: document.documentElement.dataset.state, title: document.title, cover: text('cover-text'), play: text('play'),
+    clip: chosen('clips'), view: chosen('views'), clock: text('clock'), caption: text('caption'), live: text('live'),
+    crowd: text('crowd-text'), rate: text('rate'), speed: text('speed-text'), note: text('view-note'),
+    loop: document.getElementById('loop').checked, blend: document.getElementById('blend').checked,
     scrub: Number(document.getElementById('scrub').value), scrubText: document.getElementById('scrub').getAttribute('aria-valuetext'),
     label: document.getElementById('canvas').getAttribute('aria-label'), facts: text('facts'), help: document.getElementById('help').open,
     back: style.backgroundColor, ink: style.color, wide: document.documentElement.scrollWidth > innerWidth, images: document.images.length,
@@ -48,7 +49,8 @@ function look() {
 }
 
 run(async ({ input, page: harness }) => {
-  const context = await harness.context().browser().newContext({ viewport: { width: 480, height: 360 }, deviceScaleFactor: 1, ...input.window });
+  const size = { viewport: { width: 480, height: 360 }, deviceScaleFactor: 1 };
+  const context = await harness.context().browser().newContext({ ...size, ...input.window });
   await context.addInitScript(watchCalls);
   const page = await context.newPage();
   const errors = [], requests = [], told = [];
@@ -98,9 +100,10 @@ run(async ({ input, page: harness }) => {
     // Fingers, each from one point to another.
     touch: async (...fingers) => {
       const points = share => fingers.map(([a, b], id) => ({ x: a[0] + (b[0] - a[0]) * share, y: a[1] + (b[1] - a[1]) * share, id }));
-      await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: points(0) });
-      for (const share of [0.25, 0.5, 0.75, 1]) await session.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: points(share) });
-      await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+      const send = (type, touchPoints) => session.send('Input.dispatchTouchEvent', { type, touchPoints });
+      await send('touchStart', points(0));
+      for (const share of [0.25, 0.5, 0.75, 1]) await send('touchMove', points(share));
+      await send('touchEnd', []);
       await drawn();
     },
     focus: selector => page.evaluate(s => { document.activeElement.blur(); document.querySelector(s).focus(); }, selector),

@@ -6,13 +6,15 @@ function wire(preview) {
   document.title = `${preview.name}: vatbake preview`;
   say('name', preview.name);
   const { sidecar } = preview.data;
-  say('summary', `${counted(sidecar.vertex_count, 'vertex').replace('vertexs', 'vertices')}, ${counted(sidecar.frame_count, 'frame')}, ${counted(preview.clips.length, 'clip')}`);
+  const vertices = counted(sidecar.vertex_count, 'vertex').replace('vertexs', 'vertices');
+  say('summary', `${vertices}, ${counted(sidecar.frame_count, 'frame')}, ${counted(preview.clips.length, 'clip')}`);
   $('clips').className = 'list';
   const loops = { closed: 'loops', cycle: 'loops', once: 'once' };
   const small = (clip) => `${counted(clip.frame_count, 'frame')} · ${clip.length.toFixed(2)} s · ${loops[clip.loop]}`;
   fill_radios($('clips'), 'clip', preview.clips.map((clip, i) => [i, clip_name(clip, i), small(clip)]), (i) => preview.choose_clip(i));
   fill_radios($('views'), 'view', preview.views.map((view) => [view, VIEW_NAMES[view]]), (view) => preview.choose_view(view));
-  for (const role of ['position', ...(preview.data.normals ? ['normal'] : [])]) $('texture').append(make('option', { value: role, textContent: role }));
+  const roles = ['position', ...(preview.data.normals ? ['normal'] : [])];
+  $('texture').append(...roles.map((role) => make('option', { value: role, textContent: role })));
   if (preview.data.errors) {
     $('legend-bar').style.background = `linear-gradient(90deg, ${HEAT.join(', ')})`;
     say('legend-to', format_measure(preview.data.errors.largest, preview.data.errors.unit));
@@ -38,7 +40,10 @@ function wire(preview) {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => preview.set_theme(document.documentElement.dataset.theme));
   const move = (action) => (...numbers) => preview.move_camera(action, ...numbers);
   watch_pointers($('canvas'), {
-    turned: move(turn), shifted: move(shift), zoomed: (factor) => preview.move_camera(approach, factor, preview.size), framed: () => preview.frame_scene(),
+    turned: move(turn),
+    shifted: move(shift),
+    zoomed: (factor) => preview.move_camera(approach, factor, preview.size),
+    framed: () => preview.frame_scene(),
   });
   watch_keys(keys_of(preview, move(turn)));
   new ResizeObserver(() => (state.moved ? preview.redraw() : preview.frame_scene())).observe($('canvas'));
@@ -62,7 +67,10 @@ function keys_of(preview, turned) {
     ['↓', ['ArrowDown'], 'next clip', () => preview.choose_clip(state.clip + 1)],
     ['Home', ['Home'], 'to the first frame', () => preview.seek(0)],
     ['End', ['End'], 'to the last frame', () => preview.seek(preview.clip.length)],
-    ...preview.views.map((view, i) => [String(i + 1), [String(i + 1)], `view: ${VIEW_NAMES[view].toLowerCase()}`, () => preview.choose_view(view)]),
+    ...preview.views.map((view, i) => {
+      const key = String(i + 1);
+      return [key, [key], `view: ${VIEW_NAMES[view].toLowerCase()}`, () => preview.choose_view(view)];
+    }),
     ['L', ['l'], 'loop on or off', () => preview.set('loop', !state.loop)],
     ['B', ['b'], 'blend frames on or off', () => preview.set('blend', !state.blend)],
     ['[', ['['], 'slower', () => preview.set_speed(state.speed - 0.1)],
@@ -119,7 +127,10 @@ async function begin() {
     apply_address(preview);
     preview.scene = new Scene($('canvas'), data);
     const unread = await preview.scene.upload();
-    if (unread) $('facts').prepend(make('p', { className: 'note', textContent: `${counted(unread, 'picture')} of a format that this browser does not read: the material’s colour alone is shown.` }));
+    if (unread) {
+      const text = `${counted(unread, 'picture')} of a format that this browser does not read: the material’s colour alone is shown.`;
+      $('facts').prepend(make('p', { className: 'note', textContent: text }));
+    }
     $('cover').hidden = true;
     page.dataset.state = 'ready';
     requestAnimationFrame((stamp) => preview.tick(stamp));

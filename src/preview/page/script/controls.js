@@ -66,7 +66,8 @@ function watch_pointers(canvas, { turned, shifted, zoomed, framed }) {
     } else if (event.buttons & 6 || event.shiftKey) shifted(x, y);
     else turned(-x * 4, y * 4);
   });
-  for (const end of ['pointerup', 'pointercancel', 'lostpointercapture']) canvas.addEventListener(end, (event) => down.delete(event.pointerId));
+  for (const end of ['pointerup', 'pointercancel', 'lostpointercapture'])
+    canvas.addEventListener(end, (event) => down.delete(event.pointerId));
   canvas.addEventListener('contextmenu', (event) => event.preventDefault());
   canvas.addEventListener('dblclick', framed);
   canvas.addEventListener('wheel', (event) => {

@@ -82,5 +82,6 @@ function fill_facts(into, data) {
       ]),
     );
   });
-  if (sidecar.warnings.length) into.append(table_of('Found while baking', sidecar.warnings.map((w) => [`${w.level ?? 'warning'}: ${w.code}`, w.message])));
+  const warnings = sidecar.warnings.map((w) => [`${w.level ?? 'warning'}: ${w.code}`, w.message]);
+  if (warnings.length) into.append(table_of('Found while baking', warnings));
 }

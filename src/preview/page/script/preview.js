@@ -162,7 +162,8 @@ class Preview {
     if (state.view === 'texture') {
       const texture = this.data[state.texture === 'normal' ? 'normals' : 'positions'];
       const { first_frame, frame_count } = this.clip;
-      scene.draw_texture({ role: state.texture, range: texture.range, rows: this.rows, span: [first_frame, first_frame + frame_count], colors });
+      const span = [first_frame, first_frame + frame_count];
+      scene.draw_texture({ role: state.texture, range: texture.range, rows: this.rows, span, colors });
       return;
     }
     const base = Math.floor(state.time / 60) * 60;

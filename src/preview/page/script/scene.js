@@ -27,7 +27,9 @@ class Scene {
     const { layout } = data.sidecar;
     const largest = gl.getParameter(gl.MAX_TEXTURE_SIZE);
     if (Math.max(layout.width, layout.height) > largest)
-      throw new Error(`The texture is ${layout.width} by ${layout.height}, and this device takes ${largest} a side; bake with --max-size ${largest}.`);
+      throw new Error(
+        `The texture is ${layout.width} by ${layout.height}, and this device takes ${largest} a side; bake with --max-size ${largest}.`,
+      );
     Object.assign(this, { gl, canvas, data, programs: {}, pictures: [], instances: new Float32Array(8), count: 0 });
     this.largest_picture = Math.min(largest, 4096);
     const source = (id) => document.getElementById(id).textContent;
@@ -84,7 +86,8 @@ class Scene {
     const { sidecar, positions, normals } = this.data;
     const { layout, mesh, frame_count } = sidecar;
     const ints = {
-      'vat_bake.width': layout.width, 'vat_bake.frames': frame_count, 'vat_bake.lanes': mesh.lookup.lanes, 'vat_bake.groups': mesh.lookup.groups,
+      'vat_bake.width': layout.width, 'vat_bake.frames': frame_count,
+      'vat_bake.lanes': mesh.lookup.lanes, 'vat_bake.groups': mesh.lookup.groups,
       'vat_bake.position_encoding': ENCODINGS[positions.encoding],
       'vat_bake.normal_encoding': ENCODINGS[normals?.encoding ?? (this.data.octahedral ? 'alpha-octahedral' : 'unit-unorm')],
     };
@@ -106,8 +109,7 @@ class Scene {
     gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
     gl.texStorage2D(gl.TEXTURE_2D, 1, internal, width, height);
     gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, width, height, external, type, texels);
-    for (const [name, value] of [['MIN_FILTER', 'NEAREST'], ['MAG_FILTER', 'NEAREST'], ['WRAP_S', 'CLAMP_TO_EDGE'], ['WRAP_T', 'CLAMP_TO_EDGE']])
-      gl.texParameteri(gl.TEXTURE_2D, gl[`TEXTURE_${name}`], gl[value]);
+    for (const filter of ['MIN', 'MAG']) gl.texParameteri(gl.TEXTURE_2D, gl[`TEXTURE_${filter}_FILTER`], gl.NEAREST);
   }
 
   picture(bitmap) {
@@ -222,13 +224,14 @@ class Scene {
 
   /** A texture as it is. */
   draw_texture({ role, range, rows, span, colors }) {
-    const { gl, canvas, data } = this;
+    const { gl, canvas } = this;
+    const { layout } = this.data.sidecar;
     this.begin(colors.stage);
     for (const off of [gl.DEPTH_TEST, gl.CULL_FACE, gl.BLEND]) gl.disable(off);
     const [ints, floats] = this.bake_uniforms();
     this.use(
       'texture',
-      { ...ints, role: role === 'normal' ? 1 : 0, height: data.sidecar.layout.height },
+      { ...ints, role: role === 'normal' ? 1 : 0, height: layout.height, blocks: layout.blocks },
       { ...floats, canvas: [canvas.width, canvas.height], lowest: range[0], highest: range[1], rows, span },
     );
     gl.drawArrays(gl.TRIANGLES, 0, 3);

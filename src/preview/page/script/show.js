@@ -32,7 +32,10 @@ function note_of(preview) {
   const { data, state } = preview;
   const own = data.normals || data.octahedral;
   if (state.view === 'normals') return own ? 'Red is x, green y, blue z.' : 'The bake holds no normals; those of the triangles are shown.';
-  if (state.view === 'error') return `How far each vertex of the written texels is from the source. Largest: ${format_measure(data.errors.largest, data.errors.unit)}.`;
+  if (state.view === 'error') {
+    const { largest, unit } = data.errors;
+    return `How far each vertex of the written texels is from the source. Largest: ${format_measure(largest, unit)}.`;
+  }
   if (state.view !== 'texture') return '';
   return 'Columns are vertices, rows are frames, stretched to fit. Between the marks: the rows that play. Grey: other clips.';
 }
@@ -40,12 +43,14 @@ function note_of(preview) {
 /** The clock, the slider and the captions. */
 function show_time(preview) {
   const { state, clip, local } = preview;
+  const last = clip.frame_count - 1;
   $('scrub').value = local;
   say('clock', `${local.toFixed(2)} / ${clip.length.toFixed(2)} s`);
   if (state.playing) $('scrub').removeAttribute('aria-valuetext');
-  else $('scrub').setAttribute('aria-valuetext', `${local.toFixed(2)} seconds, frame ${Math.round(preview.frame)} of ${clip.frame_count - 1}`);
+  else $('scrub').setAttribute('aria-valuetext', `${local.toFixed(2)} seconds, frame ${Math.round(preview.frame)} of ${last}`);
   const [a, b] = preview.rows;
-  const where = state.view === 'texture' ? a === b ? `row ${a}` : `rows ${a} and ${b}` : `frame ${preview.frame.toFixed(1)} of ${clip.frame_count - 1}`;
+  const rows = a === b ? `row ${a}` : `rows ${a} and ${b}`;
+  const where = state.view === 'texture' ? rows : `frame ${preview.frame.toFixed(1)} of ${last}`;
   say('caption', `${clip_name(clip, state.clip)}, ${where}`);
   if (!state.playing) say('rate', '');
 }

@@ -30,7 +30,8 @@ async function unpack(blob) {
   if (!globalThis.DecompressionStream) throw new Error('This browser is too old for this page: it has no DecompressionStream.');
   const bytes = new Uint8Array(blob.bytes);
   let at = 0;
-  const broken = () => new Error(`This page is incomplete: ${blob.name} has ${at} of ${blob.bytes} bytes. Make it again, or copy it whole.`);
+  const broken = () =>
+    new Error(`This page is incomplete: ${blob.name} has ${at} of ${blob.bytes} bytes. Make it again, or copy it whole.`);
   const reader = source.pipeThrough(new DecompressionStream('deflate')).getReader();
   for (;;) {
     let step;
@@ -94,7 +95,8 @@ function read_address() {
   const word = (name) => given.get(name) ?? undefined;
   const on = (name) => (given.has(name) ? given.get(name) !== 'off' : undefined);
   return {
-    t: number('t'), clip: word('clip'), paused: on('paused'), view: word('view'), texture: word('texture'), eye: point('eye'), target: point('target'),
+    t: number('t'), clip: word('clip'), paused: on('paused'), view: word('view'), texture: word('texture'), eye: point('eye'),
+    target: point('target'),
     crowd: number('crowd'), speed: number('speed'), loop: on('loop'), blend: on('blend'), theme: word('theme'), ui: on('ui'),
   };
 }
