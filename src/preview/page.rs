@@ -53,8 +53,8 @@ const SCRIPT: &str = concat!(
 /// Writes the page of a bake. `errors` adds a view.
 ///
 /// # Errors
-/// [`Error::Bake`] where the bake holds more than [`MOST_BYTES`] or has no texture of positions, [`Error::Usage`] where `errors` has not
-/// one value a vertex and frame, [`Error::Io`] where `out` refuses.
+/// [`Error::Bake`] where the bake holds more than [`MOST_BYTES`], has no clip or no texture of positions, or where `errors` has not one
+/// value a vertex and frame; nothing is written then. [`Error::Io`] where `out` refuses.
 pub fn write(baked: &Baked, errors: Option<&Errors>, out: &mut dyn Write) -> Result<()> {
     let path = sidecar_path(baked);
     let contents = Contents::of(baked, errors).map_err(|text| Error::Bake(format!("{text}: {}", path.display())))?;
