@@ -38,7 +38,7 @@ function fill_crowd(numbers, clips, spacing, loop, base) {
     const clip = clips[Math.floor(dice(i, 1) * clips.length)];
     const rate = rate_of(i);
     const intervals = clip.frame_count - 1;
-    const period = intervals / (clip.fps * rate);
+    const period = intervals > 0 && clip.fps > 0 ? intervals / (clip.fps * rate) : 0;
     const ago = base + (loop ? dice(i, 2) * period : 0);
     numbers.set([clip.first_frame, loop ? intervals : -intervals, clip.fps * rate, -(loop && period > 0 ? ago % period : ago)], i * 8);
     numbers.set([...place_of(i, spacing), clip.stepped ? 0 : 1], i * 8 + 4);
