@@ -1,0 +1,3 @@
+//! Previews of a bake, made from its written files.
+
+pub mod page;
