@@ -43,6 +43,7 @@
 //! Features: `cli` (on by default) brings what the program needs, `meshopt` (on by default) the decoder of `EXT_meshopt_compression` and
 //! `KHR_meshopt_compression`, which builds a little C++.
 
+pub mod baked;
 pub mod encode;
 pub mod error;
 pub mod options;
