@@ -127,8 +127,11 @@ const SOLID = 0.95;
 fn paint_solid(surface: Surface, @builtin(front_facing) is_front: bool) -> @location(0) vec4f {
     let base = base_colour(surface.uv);
     let own = face_normal(surface.position);
-    let least = select(material.cutoff, SOLID, material.blends == 1u);
-    if base.a < least && view.colouring == SHADED {
+    var least = material.cutoff;
+    if material.blends == 1u {
+        least = select(0.05, SOLID, view.colouring == SHADED);
+    }
+    if base.a < least {
         discard;
     }
     return vec4f(colour_of(surface, is_front, base.rgb, own), 1.0);

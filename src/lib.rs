@@ -51,6 +51,7 @@ pub mod output;
 pub mod plan;
 pub mod playback;
 pub mod pose;
+pub mod preview;
 pub mod report;
 pub mod scene;
 pub mod skin;

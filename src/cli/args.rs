@@ -35,6 +35,8 @@ pub enum Command {
     Schema,
     /// Print the code that plays a bake, for a vertex shader
     Shader(ShaderArgs),
+    /// Make a picture, an animation or a page of a bake, from its files
+    Preview(super::preview::PreviewArgs),
 }
 
 const BAKE_EXAMPLES: &str = "Examples:

@@ -71,7 +71,8 @@ mod tests {
 
     #[test]
     fn remedies_of_bakes_are_not_given() {
-        let error = Error::Device("'X' failed: lost; a smaller --memory cuts the work into smaller pieces, --device cpu bakes without it".into());
+        let error =
+            Error::Device("'X' failed: lost; a smaller --memory cuts the work into smaller pieces, --device cpu bakes without it".into());
         assert_eq!(drawing(error).to_string(), "'X' failed: lost; -o NAME.html and `vatbake verify` need no adapter");
     }
 }

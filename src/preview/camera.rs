@@ -85,6 +85,7 @@ pub struct Camera {
     eye: DVec3,
     /// Half the opening of width and height, as tangents.
     opening: [f64; 2],
+    distance: f64,
     near: f64,
     far: f64,
 }
@@ -116,6 +117,7 @@ impl Camera {
             axes,
             eye: middle + axes[0] * side + axes[1] * height + axes[2] * distance,
             opening,
+            distance,
             near: (distance - nearest - slack).max(distance * 0.02).max(f64::MIN_POSITIVE),
             far: distance - farthest + 4.0 * slack,
         }
@@ -126,9 +128,9 @@ impl Camera {
         self.eye
     }
 
-    /// Distance from the eye to what it sees clearly: for comparing cameras.
-    pub fn reach(&self) -> f64 {
-        self.far - self.near
+    /// Distance of the eye from the middle of what it sees.
+    pub fn distance(&self) -> f64 {
+        self.distance
     }
 
     /// A direction given to the right, up and back, as seen by the camera.

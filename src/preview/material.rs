@@ -62,10 +62,7 @@ fn decode_png(bytes: &[u8]) -> Result<Level, String> {
 }
 
 fn decode_jpeg(bytes: &[u8]) -> Result<Level, String> {
-    let options = DecoderOptions::default()
-        .set_max_width(MOST_SIDE)
-        .set_max_height(MOST_SIDE)
-        .jpeg_set_out_colorspace(ColorSpace::RGB);
+    let options = DecoderOptions::default().set_max_width(MOST_SIDE).set_max_height(MOST_SIDE).jpeg_set_out_colorspace(ColorSpace::RGB);
     let mut decoder = JpegDecoder::new_with_options(Cursor::new(bytes), options);
     decoder.decode_headers().map_err(|e| e.to_string())?;
     if decoder.output_buffer_size().is_none_or(|size| size > MOST_BYTES) {
@@ -150,7 +147,10 @@ mod tests {
 
     #[test]
     fn levels_end_in_one_pixel_and_average_light() {
-        let picture = Level { size: [3, 2], pixels: vec![[255, 255, 255, 255], [0, 0, 0, 255], [9; 4], [255, 255, 255, 255], [0, 0, 0, 255], [9; 4]] };
+        let picture = Level {
+            size: [3, 2],
+            pixels: vec![[255, 255, 255, 255], [0, 0, 0, 255], [9; 4], [255, 255, 255, 255], [0, 0, 0, 255], [9; 4]],
+        };
         let found = levels(picture.clone(), 100);
         assert_eq!(found.iter().map(|l| l.size).collect::<Vec<_>>(), [[3, 2], [1, 1]]);
         assert_eq!(found[1].pixels, [[188, 188, 188, 255]], "half of the light is 188 in sRGB");

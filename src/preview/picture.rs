@@ -306,7 +306,10 @@ mod tests {
         assert_eq!(clear.pixels[0], [255, 0, 0, 96]);
         let shadow = Some(vec![[f16::ZERO, f16::ZERO, f16::ZERO, f16::ONE]; 4]);
         let layers = Layers { size: [1, 1], model: vec![[f16::ZERO; 4]; 4], shadow };
-        assert_eq!(Picture::compose(&layers, Background::Colour([255; 3])).pixels[0], [to_srgb(1.0 - SHADOW); 3].map(|c| c).into_iter().chain([255]).collect::<Vec<_>>()[..]);
+        assert_eq!(
+            Picture::compose(&layers, Background::Colour([255; 3])).pixels[0],
+            [to_srgb(1.0 - SHADOW); 3].map(|c| c).into_iter().chain([255]).collect::<Vec<_>>()[..]
+        );
         assert_eq!(Picture::compose(&layers, Background::Transparent).pixels[0], [0, 0, 0, (SHADOW * 255.0 + 0.5) as u8]);
     }
 

@@ -7,13 +7,11 @@ use std::sync::mpsc::channel;
 use bytemuck::{Pod, Zeroable};
 use glam::DVec3;
 use half::f16;
-use wgpu::{
-    BindGroup, BindGroupLayout, Buffer, BufferUsages, CommandEncoder, Extent3d, RenderPipeline, ShaderModule, TextureFormat, TextureUsages,
-    TextureView,
-};
+use wgpu::{BindGroup, Buffer, BufferUsages, CommandEncoder, Extent3d, TextureFormat, TextureUsages, TextureView};
 
 use super::camera::Camera;
 use super::picture::Layers;
+use super::pipeline::{Pipelines, bake_layout, group, material_layout, view_layout};
 use super::upload::{self, MeshBuffers, Surface, VatBake, format_of, shader};
 use crate::baked::{Baked, Primitive};
 use crate::gpu::context::Context;
@@ -21,10 +19,11 @@ use crate::output::sidecar::Role;
 use crate::{Error, Result};
 
 /// What a pixel of the layers holds.
-const FORMAT: TextureFormat = TextureFormat::Rgba16Float;
-const DEPTH: TextureFormat = TextureFormat::Depth32Float;
+pub(super) const FORMAT: TextureFormat = TextureFormat::Rgba16Float;
+/// Depth of the nearest surface.
+pub(super) const DEPTH: TextureFormat = TextureFormat::Depth32Float;
 /// Samples of a pixel: what every adapter has.
-const SAMPLES: u32 = 4;
+pub(super) const SAMPLES: u32 = 4;
 /// Bytes of a pixel.
 const PIXEL: u32 = 8;
 
@@ -116,14 +115,6 @@ struct Draw {
     group: BindGroup,
 }
 
-/// By whether back faces are shown.
-#[derive(Debug)]
-struct Pipelines {
-    solid: [RenderPipeline; 2],
-    clear: [RenderPipeline; 2],
-    shadow: RenderPipeline,
-}
-
 impl Stage {
     /// Uploads a bake for pictures of this size.
     ///
@@ -136,7 +127,8 @@ impl Stage {
             return Err(Error::Usage(format!("--size {} x {} is more than the {most} a side that '{name}' can draw", size[0], size[1])));
         }
         let device = &context.device;
-        let (_, position) = baked.texture(Role::Position).ok_or_else(|| Error::Bake("the bake has no texture of positions; bake again".into()))?;
+        let (_, position) =
+            baked.texture(Role::Position).ok_or_else(|| Error::Bake("the bake has no texture of positions; bake again".into()))?;
         let normal = baked.texture(Role::Normal).map(|(_, image)| image);
         let mesh = MeshBuffers::new(&context, baked)?;
         let positions = upload::texels(&context, position)?;
@@ -351,94 +343,4 @@ fn target(device: &wgpu::Device, [width, height]: [u32; 2], format: TextureForma
         usage,
         view_formats: &[],
     })
-}
-
-impl Pipelines {
-    fn new(device: &wgpu::Device, module: &ShaderModule, layouts: &[BindGroupLayout; 3]) -> Self {
-        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some("preview"),
-            bind_group_layouts: &layouts.each_ref().map(Some),
-            immediate_size: 0,
-        });
-        let pipeline = |vertex: &str, fragment: &str, shows_backs: bool, writes_depth: bool| {
-            use wgpu::VertexFormat::{Float32x2, Float32x3, Unorm8x4};
-            let attributes = [(Float32x3, 0), (Float32x2, 1), (Float32x2, 2), (Unorm8x4, 3)]
-                .map(|(format, shader_location)| [wgpu::VertexAttribute { format, offset: 0, shader_location }]);
-            let buffers = attributes.each_ref().map(|attributes| {
-                let array_stride = attributes[0].format.size();
-                Some(wgpu::VertexBufferLayout { array_stride, step_mode: wgpu::VertexStepMode::Vertex, attributes })
-            });
-            device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                label: Some(fragment),
-                layout: Some(&layout),
-                vertex: wgpu::VertexState { module, entry_point: Some(vertex), compilation_options: Default::default(), buffers: &buffers },
-                primitive: wgpu::PrimitiveState { cull_mode: (!shows_backs).then_some(wgpu::Face::Back), ..Default::default() },
-                depth_stencil: Some(wgpu::DepthStencilState {
-                    format: DEPTH,
-                    depth_write_enabled: Some(writes_depth),
-                    depth_compare: Some(wgpu::CompareFunction::Less),
-                    stencil: Default::default(),
-                    bias: Default::default(),
-                }),
-                multisample: wgpu::MultisampleState { count: SAMPLES, ..Default::default() },
-                fragment: Some(wgpu::FragmentState {
-                    module,
-                    entry_point: Some(fragment),
-                    compilation_options: Default::default(),
-                    targets: &[Some(wgpu::ColorTargetState {
-                        format: FORMAT,
-                        blend: Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING),
-                        write_mask: wgpu::ColorWrites::ALL,
-                    })],
-                }),
-                multiview_mask: None,
-                cache: None,
-            })
-        };
-        Self {
-            solid: [false, true].map(|backs| pipeline("show_model", "paint_solid", backs, true)),
-            clear: [false, true].map(|backs| pipeline("show_model", "paint_clear", backs, false)),
-            shadow: pipeline("show_shadow", "paint_shadow", true, false),
-        }
-    }
-}
-
-fn entry(binding: u32, visibility: wgpu::ShaderStages, ty: wgpu::BindingType) -> wgpu::BindGroupLayoutEntry {
-    wgpu::BindGroupLayoutEntry { binding, visibility, ty, count: None }
-}
-
-const UNIFORM: wgpu::BindingType =
-    wgpu::BindingType::Buffer { ty: wgpu::BufferBindingType::Uniform, has_dynamic_offset: false, min_binding_size: None };
-
-fn texture_type(sample_type: wgpu::TextureSampleType) -> wgpu::BindingType {
-    wgpu::BindingType::Texture { sample_type, view_dimension: wgpu::TextureViewDimension::D2, multisampled: false }
-}
-
-fn layout(device: &wgpu::Device, entries: &[wgpu::BindGroupLayoutEntry]) -> BindGroupLayout {
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("preview"), entries })
-}
-
-fn bake_layout(device: &wgpu::Device, floats: [bool; 2]) -> BindGroupLayout {
-    let kind = |is_float: bool| match is_float {
-        true => texture_type(wgpu::TextureSampleType::Float { filterable: false }),
-        false => texture_type(wgpu::TextureSampleType::Uint),
-    };
-    let vertex = wgpu::ShaderStages::VERTEX;
-    layout(device, &[entry(0, vertex, UNIFORM), entry(1, vertex, kind(floats[0])), entry(2, vertex, kind(floats[1]))])
-}
-
-fn view_layout(device: &wgpu::Device) -> BindGroupLayout {
-    layout(device, &[entry(0, wgpu::ShaderStages::VERTEX_FRAGMENT, UNIFORM)])
-}
-
-fn material_layout(device: &wgpu::Device) -> BindGroupLayout {
-    let fragment = wgpu::ShaderStages::FRAGMENT;
-    let picture = texture_type(wgpu::TextureSampleType::Float { filterable: true });
-    let sampler = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
-    layout(device, &[entry(0, fragment, UNIFORM), entry(1, fragment, picture), entry(2, fragment, sampler)])
-}
-
-fn group<const N: usize>(device: &wgpu::Device, layout: &BindGroupLayout, resources: [wgpu::BindingResource<'_>; N]) -> BindGroup {
-    let entries: Vec<_> = (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
-    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("preview"), layout, entries: &entries })
 }

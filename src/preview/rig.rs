@@ -56,7 +56,11 @@ impl Rig {
         let scene = source::read(input, &settings, &mut warnings)?;
         let other = |what: &str| {
             let path = input.path();
-            Error::Usage(format!("--source is not the model that was baked ({what}); name '{}' as it was then: {}", sidecar.source.file, path.display()))
+            Error::Usage(format!(
+                "--source is not the model that was baked ({what}); name '{}' as it was then: {}",
+                sidecar.source.file,
+                path.display()
+            ))
         };
         if scene.origin.sha256 != sidecar.source.sha256 {
             return Err(other("its SHA-256 differs"));

@@ -65,10 +65,7 @@ pub fn shader(floats: [bool; 2]) -> String {
     for (name, is_float) in [("vat_positions", floats[0]), ("vat_normals", floats[1])] {
         if is_float {
             text = text.replace(&format!("{name}: texture_2d<u32>;"), &format!("{name}: texture_2d<f32>;"));
-            text = text.replace(
-                &format!("vec4f(textureLoad({name}, at, 0)) / 65535.0"),
-                &format!("textureLoad({name}, at, 0)"),
-            );
+            text = text.replace(&format!("vec4f(textureLoad({name}, at, 0)) / 65535.0"), &format!("textureLoad({name}, at, 0)"));
         }
     }
     text + include_str!("../../shaders/preview.wgsl")
@@ -201,10 +198,7 @@ pub fn surface(context: &Context, material: Option<&Material>, notes: &mut Vec<S
             Ok(level) => picture = Some(level),
             Err(why) => {
                 let name = material.name.as_deref().unwrap_or("without a name");
-                notes.push(format!(
-                    "the base-colour picture ({}) of material '{name}' is not shown, only its colour: {why}",
-                    image.mime
-                ));
+                notes.push(format!("the base-colour picture ({}) of material '{name}' is not shown, only its colour: {why}", image.mime));
             }
         }
     }
