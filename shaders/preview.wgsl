@@ -13,8 +13,10 @@ struct View {
     clip: vec4f,          // as vat_frames takes it
     eye: vec3f,           // glTF's axes, as all that follows
     now: f32,
-    key: vec3f,           // towards the light; the first one casts the shadow
+    key: vec3f,           // towards the first light
     ground: f32,          // height of the plane that catches the shadow
+    fall: vec3f,          // towards the light that casts the shadow: steeper, so that it stays in the picture
+    padding: f32,
     fill: vec3f,
     colouring: u32,       // one of the constants above
     rim: vec3f,
@@ -62,12 +64,12 @@ fn show_model(corner: Corner) -> Surface {
     );
 }
 
-// The model flattened along the first light onto the ground.
+// The model flattened onto the ground.
 @vertex
 fn show_shadow(corner: Corner) -> Surface {
     let pose = vat_pose(vat_bake, corner.rest, corner.lookup, view.clip, view.now);
     let position = view.to_gltf * pose.position;
-    let fallen = position - view.key * ((position.y - view.ground) / view.key.y);
+    let fallen = position - view.fall * ((position.y - view.ground) / view.fall.y);
     return Surface(view.projection * vec4f(fallen, 1.0), fallen, vec3f(0.0, 1.0, 0.0), corner.uv, vec3f(0.0));
 }
 
@@ -106,7 +108,7 @@ fn colour_of(surface: Surface, is_front: bool, albedo: vec3f, own: vec3f) -> vec
     let key = max(dot(normal, view.key) * 0.85 + 0.15, 0.0);
     let fill = max(dot(normal, view.fill), 0.0);
     let sky = mix(vec3f(0.20, 0.19, 0.20), vec3f(0.36, 0.38, 0.42), normal.y * 0.5 + 0.5);
-    let light = sky + key * vec3f(0.74, 0.71, 0.66) + fill * vec3f(0.14, 0.16, 0.19);
+    let light = sky + key * vec3f(0.80, 0.77, 0.72) + fill * vec3f(0.14, 0.16, 0.19);
     let edge = pow(1.0 - facing, 3.0) * max(dot(normal, view.rim), 0.0);
     let halfway = normalize(view.key + to_eye);
     let gloss = pow(max(dot(normal, halfway), 0.0), 40.0) * 0.05;

@@ -192,7 +192,7 @@ pub struct Made {
 /// those of reading the source and writing the file.
 pub fn preview(baked: &Baked, settings: &Settings, output: &Path, progress: &mut dyn Progress) -> Result<Made> {
     let kind = Kind::of(output)?;
-    check(baked, settings)?;
+    check(baked, settings, kind)?;
     let clips = choose_clips(baked, settings, kind)?;
     let mut file = Output::begin(baked, settings, output)?;
     let made = match kind {
@@ -215,11 +215,14 @@ fn clip_name(clip: &Clip) -> String {
     clip.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(unnamed)
 }
 
-fn check(baked: &Baked, settings: &Settings) -> Result<()> {
+fn check(baked: &Baked, settings: &Settings, kind: Kind) -> Result<()> {
     let name = settings.show.name();
     if settings.show.needs_source() && settings.source.is_none() {
         let file = &baked.sidecar.source.file;
         return Err(Error::Usage(format!("--show {name} needs the model that was baked; give it with --source, as in --source {file}")));
+    }
+    if kind == Kind::Page && matches!(settings.show, Show::Joints | Show::Weights | Show::Paths) {
+        return Err(Error::Usage(format!("--show {name} is for pictures, and a page has views of its own; name a .png or .gif with -o")));
     }
     if settings.show == Show::Normals && baked.texture(Role::Normal).is_none() {
         return Err(Error::Usage("--show normals has nothing to show: this bake was made with --normals none".into()));

@@ -199,14 +199,11 @@ impl<'a> Painter<'a> {
         letters::write(picture, &text, Vec2::new(end.max(left + letter * 2.0), base), letter, 1.0, ink);
     }
 
-    /// Distances of the decoded vertices from where they should be at the nearest whole frame, by vertex number; metres.
+    /// Distances from where vertices should be at the nearest whole frame, by vertex number; metres.
     fn errors(&self, moment: &Moment) -> Result<Vec<f64>> {
         let Some(rig) = &self.rig else { return Ok(Vec::new()) };
-        let (sidecar, clip) = (&self.baked.sidecar, &self.baked.sidecar.clips[moment.clip]);
-        let (to_gltf, frame) = (to_gltf(sidecar), moment.whole_frame(clip));
-        let wanted = rig.positions(clip, frame - clip.first_frame)?;
-        let error = |(v, wanted): (usize, &DVec3)| (to_gltf * self.baked.position(v, frame as usize)).distance(*wanted);
-        Ok(wanted.par_iter().enumerate().map(|(v, wanted)| error((v, wanted))).collect())
+        let clip = &self.baked.sidecar.clips[moment.clip];
+        rig.errors(self.baked, clip, moment.whole_frame(clip))
     }
 
     /// Colours by vertex number in the order of the mesh's vertices.

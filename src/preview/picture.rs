@@ -250,6 +250,13 @@ fn blurred_shadow(shadow: &[[f16; 4]], width: usize, height: usize) -> Vec<f32> 
         alpha = blur_rows(&alpha, width, radius); // turned
         alpha = blur_rows(&alpha, height, radius);
     }
+    // It fades out at the edges, where it would be cut off.
+    let soft = (width.min(height) as f32 / 10.0).max(1.0);
+    let fade = |at: usize, side: usize| ((at.min(side - 1 - at) as f32 + 0.5) / soft).min(1.0);
+    for (i, shade) in alpha.iter_mut().enumerate() {
+        let edge = fade(i % width, width).min(fade(i / width, height));
+        *shade *= edge * edge * (3.0 - 2.0 * edge);
+    }
     alpha
 }
 
@@ -304,13 +311,13 @@ mod tests {
         assert_eq!(shown.pixels[0], [to_srgb(0.375), 0, to_srgb(0.625), 255]);
         let clear = Picture::compose(&layers, Background::Transparent);
         assert_eq!(clear.pixels[0], [255, 0, 0, 96]);
-        let shadow = Some(vec![[f16::ZERO, f16::ZERO, f16::ZERO, f16::ONE]; 4]);
-        let layers = Layers { size: [1, 1], model: vec![[f16::ZERO; 4]; 4], shadow };
-        assert_eq!(
-            Picture::compose(&layers, Background::Colour([255; 3])).pixels[0],
-            [to_srgb(1.0 - SHADOW); 3].map(|c| c).into_iter().chain([255]).collect::<Vec<_>>()[..]
-        );
-        assert_eq!(Picture::compose(&layers, Background::Transparent).pixels[0], [0, 0, 0, (SHADOW * 255.0 + 0.5) as u8]);
+        // in the middle of a small picture, between edges that fade
+        let shadow = Some(vec![[f16::ZERO, f16::ZERO, f16::ZERO, f16::ONE]; 36]);
+        let layers = Layers { size: [3, 3], model: vec![[f16::ZERO; 4]; 36], shadow };
+        let dark = to_srgb(1.0 - SHADOW);
+        assert_eq!(Picture::compose(&layers, Background::Colour([255; 3])).at(1, 1), [dark, dark, dark, 255]);
+        assert_eq!(Picture::compose(&layers, Background::Transparent).at(1, 1), [0, 0, 0, (SHADOW * 255.0 + 0.5) as u8]);
+        assert!(Picture::compose(&layers, Background::Colour([255; 3])).at(0, 1)[0] > dark);
     }
 
     #[test]

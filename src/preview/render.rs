@@ -59,6 +59,10 @@ pub struct ViewUniform {
     /// As there.
     pub ground: f32,
     /// As there.
+    pub fall: [f32; 3],
+    /// Always 0.
+    pub padding: f32,
+    /// As there.
     pub fill: [f32; 3],
     /// As there.
     pub colouring: u32,
@@ -221,6 +225,7 @@ impl Stage {
         let camera = shot.camera;
         // From the left above, as one reads; the shadow falls to the right and a little behind.
         let key = camera.direction(-0.55, 0.75, 0.62);
+        let fall = (camera.direction(-0.3, 0.4, 0.25) + DVec3::Y * 1.2).normalize_or(DVec3::Y);
         let vector = |v: DVec3| v.as_vec3().to_array();
         let view = ViewUniform {
             projection: camera.matrix().to_cols_array_2d(),
@@ -230,6 +235,8 @@ impl Stage {
             now: 0.0,
             key: vector(key),
             ground: shot.ground.unwrap_or_default() as f32,
+            fall: vector(fall),
+            padding: 0.0,
             fill: vector(camera.direction(0.8, 0.15, 0.5)),
             colouring: shot.colouring as u32,
             rim: vector(camera.direction(0.5, 0.5, -0.7)),
@@ -247,7 +254,7 @@ impl Stage {
                 }
             }
         })?;
-        let shadow = match shot.ground.filter(|_| key.y > 0.15) {
+        let shadow = match shot.ground.filter(|_| fall.y > 0.3) {
             None => None,
             Some(_) => Some(self.pass(|pass| {
                 pass.set_pipeline(&self.pipelines.shadow);

@@ -122,12 +122,19 @@ impl Rig {
     }
 
     /// Where every vertex of the bake should be at a whole frame of a clip: glTF's axes, metres.
-    pub fn positions(&self, clip: &Clip, frame: u32) -> Result<Vec<DVec3>> {
+    fn positions(&self, clip: &Clip, frame: u32) -> Result<Vec<DVec3>> {
         let poser = Poser::new(&self.scene, &self.mesh.palette, &self.mesh.weights, self.scale, None);
         let poses = sample_times(&poser, &[(self.clip(clip)?, time(clip, frame))]);
         let twin = Twin::new(&self.mesh, poses.as_ref());
         let place = |&v: &usize| self.in_place(clip, frame, twin.deform_position(v, 0).as_dvec3());
         Ok(self.vertices.par_iter().map(place).collect())
+    }
+
+    /// Distances of the decoded vertices from where they should be at a frame of the bake, by vertex number; metres.
+    pub fn errors(&self, baked: &Baked, clip: &Clip, frame: u32) -> Result<Vec<f64>> {
+        let wanted = self.positions(clip, frame.saturating_sub(clip.first_frame))?;
+        let error = |(v, wanted): (usize, &DVec3)| (self.to_gltf * baked.position(v, frame as usize)).distance(*wanted);
+        Ok(wanted.par_iter().enumerate().map(error).collect())
     }
 
     /// The first three influences of every vertex of the bake as red, green and blue; black where it has none.
