@@ -7,6 +7,7 @@ mod adapter;
 mod camera;
 mod colours;
 mod gif;
+pub mod layout;
 mod letters;
 mod material;
 mod moments;
@@ -14,10 +15,10 @@ mod paint;
 mod palette;
 mod picture;
 mod pipeline;
-pub mod render;
+mod render;
 mod rig;
 mod sheet;
-pub mod upload;
+mod upload;
 
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ pub use picture::Background;
 
 use self::gif::Animation;
 use self::moments::{Moment, for_animation, for_sheet};
-use self::paint::Painter;
+use self::paint::{Painter, Place};
 use self::palette::Counter;
 use self::render::Stage;
 use self::rig::Rig;
@@ -173,8 +174,8 @@ pub struct Made {
     pub show: Show,
     /// Names of the clips that it shows.
     pub clips: Vec<String>,
-    /// Pictures of the sheet, or frames of the animation.
-    pub pictures: usize,
+    /// Pictures of the sheet, or frames of the animation; none of a page.
+    pub pictures: Vec<Shown>,
     /// Width and height in pixels; none of a page.
     pub size: Option<[u32; 2]>,
     /// What drew it; none for a page.
@@ -183,6 +184,30 @@ pub struct Made {
     pub largest_error: Option<f64>,
     /// What is worth saying.
     pub notes: Vec<String>,
+}
+
+/// One picture of a sheet, or frame of an animation.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Shown {
+    /// Index of the clip in the sidecar.
+    pub clip: usize,
+    /// Frames since the clip began; between two frames the player blends.
+    pub frame: f64,
+    /// Seconds since the clip began.
+    pub seconds: f64,
+    /// Its left upper corner in the file, in pixels.
+    pub corner: [u32; 2],
+    /// Width and height.
+    pub size: [u32; 2],
+    /// From glTF's axes and metres to the picture, column by column: x and y from -1 to 1, depth from 0 to 1.
+    pub projection: [[f32; 4]; 4],
+}
+
+impl Shown {
+    fn new(moment: &Moment, place: &Place, corner: [u32; 2], size: [u32; 2]) -> Self {
+        let projection = place.camera.matrix().to_cols_array_2d();
+        Self { clip: moment.clip, frame: moment.frame, seconds: moment.seconds, corner, size, projection }
+    }
 }
 
 /// Makes the picture that `output`'s extension asks for. The file is complete or absent, and never one that the bake consists of.
@@ -334,12 +359,14 @@ fn write_sheet(baked: &Baked, settings: &Settings, clips: &[usize], file: &mut O
     let places = painter.places(&settings.view, &extents, f64::from(cell[0]) / f64::from(cell[1]));
     let stage = Stage::new(context, baked, cell).map_err(adapter::drawing)?;
     let ink = settings.background.ink();
+    let mut shown = Vec::with_capacity(all.len());
     for ((row, moments), place) in (0..).zip(&rows).zip(&places) {
         for (column, moment) in (0..).zip(moments) {
             if progress.is_cancelled() {
                 return Err(Error::Interrupted);
             }
             let picture = painter.paint(&stage, place, moment).map_err(adapter::drawing)?;
+            shown.push(Shown::new(moment, place, grid.corner(column, row), cell));
             grid.put(&mut sheet, [column, row], &picture, &clip_name(&sidecar.clips[moment.clip]), moment, ink);
         }
     }
@@ -349,7 +376,7 @@ fn write_sheet(baked: &Baked, settings: &Settings, clips: &[usize], file: &mut O
     let mut out = file.open()?;
     sheet.write_png(&mut out, &path)?;
     finish(out, &path)?;
-    Ok(made(Kind::Sheet, all.len(), Some(sheet.size), Some(stage.device().clone()), painter.largest_error, stage.notes))
+    Ok(made(Kind::Sheet, shown, Some(sheet.size), Some(stage.device().clone()), painter.largest_error, stage.notes))
 }
 
 fn write_animation(baked: &Baked, settings: &Settings, clips: &[usize], file: &mut Output, progress: &mut dyn Progress) -> Result<Made> {
@@ -393,7 +420,8 @@ fn write_animation(baked: &Baked, settings: &Settings, clips: &[usize], file: &m
         animation.add(&paint(moment)?, *delay, &path)?;
     }
     animation.finish(&path)?;
-    Ok(made(Kind::Animation, frames.len(), Some(full), Some(stage.device().clone()), painter.largest_error, stage.notes))
+    let shown = moments.iter().map(|moment| Shown::new(moment, &places[0], [0, 0], size)).collect();
+    Ok(made(Kind::Animation, shown, Some(full), Some(stage.device().clone()), painter.largest_error, stage.notes))
 }
 
 /// Makes sure that the last bytes are written.

@@ -130,8 +130,8 @@ pub fn run(args: &PreviewArgs) -> Result<Exit> {
 fn closing_line(name: &str, made: &Made) -> String {
     let mut parts = vec![many(made.clips.len(), "clip", "clips")];
     match made.kind {
-        Kind::Sheet => parts.push(many(made.pictures, "picture", "pictures")),
-        Kind::Animation => parts.push(many(made.pictures, "frame", "frames")),
+        Kind::Sheet => parts.push(many(made.pictures.len(), "picture", "pictures")),
+        Kind::Animation => parts.push(many(made.pictures.len(), "frame", "frames")),
         Kind::Page => {}
     }
     parts.extend(made.size.map(|[width, height]| format!("{width} x {height} pixels")));
@@ -155,13 +155,14 @@ mod tests {
 
     #[test]
     fn the_closing_line_says_what_and_where() {
+        let frame = crate::preview::Shown { clip: 0, frame: 0.0, seconds: 0.0, corner: [0; 2], size: [380; 2], projection: [[0.0; 4]; 4] };
         let made = Made {
             kind: Kind::Animation,
             file: "out/fox.gif".into(),
             bytes: 20_480,
             show: Show::Shaded,
             clips: vec!["Run".into()],
-            pictures: 24,
+            pictures: vec![frame; 24],
             size: Some([380, 380]),
             device: Some(crate::report::Device {
                 name: "llvmpipe".into(),

@@ -4,15 +4,16 @@
 
 use std::sync::mpsc::channel;
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Zeroable;
 use glam::DVec3;
 use half::f16;
 use wgpu::{BindGroup, Buffer, BufferUsages, CommandEncoder, Extent3d, TextureFormat, TextureUsages, TextureView};
 
 use super::camera::Camera;
+use super::layout::{VatBake, ViewUniform, shader};
 use super::picture::Layers;
 use super::pipeline::{Pipelines, bake_layout, group, material_layout, view_layout};
-use super::upload::{self, MeshBuffers, Surface, VatBake, format_of, shader};
+use super::upload::{self, MeshBuffers, Surface, format_of};
 use crate::baked::{Baked, Primitive};
 use crate::gpu::context::Context;
 use crate::output::sidecar::Role;
@@ -38,38 +39,6 @@ pub enum Colouring {
     Colours = 2,
     /// One pale colour.
     Clay = 3,
-}
-
-/// Mirror of `View` in `shaders/preview.wgsl`.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub struct ViewUniform {
-    /// As there.
-    pub projection: [[f32; 4]; 4],
-    /// Columns, each filled up to four numbers.
-    pub to_gltf: [[f32; 4]; 3],
-    /// As there.
-    pub clip: [f32; 4],
-    /// As there.
-    pub eye: [f32; 3],
-    /// As there.
-    pub now: f32,
-    /// As there.
-    pub key: [f32; 3],
-    /// As there.
-    pub ground: f32,
-    /// As there.
-    pub fall: [f32; 3],
-    /// Always 0.
-    pub padding: f32,
-    /// As there.
-    pub fill: [f32; 3],
-    /// As there.
-    pub colouring: u32,
-    /// As there.
-    pub rim: [f32; 3],
-    /// As there.
-    pub has_normals: u32,
 }
 
 /// One picture to draw.

@@ -58,7 +58,8 @@ impl Grid {
         Ok(Picture::new(self.size()?, background.pixel()))
     }
 
-    fn corner(&self, column: u32, row: u32) -> [u32; 2] {
+    /// Left upper corner of a picture.
+    pub fn corner(&self, column: u32, row: u32) -> [u32; 2] {
         [MARGIN + column * (self.cell[0] + MARGIN), MARGIN + row * (self.cell[1] + self.strip() + MARGIN)]
     }
 
