@@ -35,6 +35,8 @@
 //! | deform | [`skin`] | vertices times matrices to values, in WGSL or by its twin in Rust; [`mod@encode`] makes texels of them |
 //! | write | [`output`] | PNG, EXR, GLB and sidecar; a set of files is complete or absent |
 //!
+//! [`baked`] reads a bake's files back as a stranger would, and [`mod@verify`] says what is wrong with them and how far they are from the model.
+//!
 //! [`playback`] has the code that plays what was written, for vertex shaders; [`targets`] the kits for engines.
 //!
 //! What a caller asks for is in [`options`], what it is told in [`report`], [`warning`] and [`error`]. The library prints nothing; a
@@ -57,6 +59,7 @@ pub mod scene;
 pub mod skin;
 pub mod source;
 pub mod targets;
+pub mod verify;
 pub mod warning;
 
 mod bake;

@@ -6,11 +6,13 @@
 mod adapter;
 mod camera;
 mod colours;
+mod error;
 mod gif;
 pub mod layout;
 mod letters;
 mod material;
 mod moments;
+pub mod page;
 mod paint;
 mod palette;
 mod picture;
@@ -28,12 +30,12 @@ use serde::{Deserialize, Serialize};
 pub use camera::View;
 pub use picture::Background;
 
+use self::error::Errors;
 use self::gif::Animation;
 use self::moments::{Moment, for_animation, for_sheet};
 use self::paint::{Painter, Place};
 use self::palette::Counter;
 use self::render::Stage;
-use self::rig::Rig;
 use self::sheet::{Grid, letter_of};
 use crate::baked::Baked;
 use crate::options::{DeviceChoice, Input};
@@ -221,7 +223,7 @@ pub fn preview(baked: &Baked, settings: &Settings, output: &Path, progress: &mut
     let clips = choose_clips(baked, settings, kind)?;
     let mut file = Output::begin(baked, settings, output)?;
     let made = match kind {
-        Kind::Page => write_page(baked, settings, &mut file),
+        Kind::Page => write_page(baked, settings, &clips, &mut file),
         Kind::Sheet => write_sheet(baked, settings, &clips, &mut file, progress),
         Kind::Animation => write_animation(baked, settings, &clips, &mut file, progress),
     }?;
@@ -269,6 +271,10 @@ fn choose_clips(baked: &Baked, settings: &Settings, kind: Kind) -> Result<Vec<us
     }
     let chosen = if settings.clips.is_empty() { (0..names.len()).collect() } else { select(&settings.clips, &names, "clip")? };
     match (kind, &chosen[..]) {
+        // a page shows all
+        (Kind::Page, _) if !settings.clips.is_empty() => {
+            Err(Error::Usage("--clip is for pictures, and a page has every clip; name a .png or .gif with -o".into()))
+        }
         (Kind::Animation, [first, ..]) if settings.clips.is_empty() => Ok(vec![*first]),
         (Kind::Animation, [_, _, ..]) => {
             let list: Vec<String> = chosen.iter().map(|&c| names[c].clone()).collect();
@@ -325,15 +331,17 @@ fn made(
     Made { kind, file: PathBuf::new(), bytes: 0, show: Show::Shaded, clips: Vec::new(), pictures, size, device, largest_error, notes }
 }
 
-/// The page is written by `page::write`, which needs no adapter.
-fn write_page(_: &Baked, _: &Settings, _: &mut Output) -> Result<Made> {
-    Err(Error::Usage("pages are not written yet; -o NAME.png and -o NAME.gif are".into()))
-}
-
-/// Reads the source where something of it is shown.
-fn read_rig(baked: &Baked, settings: &Settings) -> Result<Option<Rig>> {
-    let source = settings.source.as_ref().filter(|_| settings.show.needs_source());
-    source.map(|source| Rig::read(source, baked, settings.allow_outside)).transpose()
+/// Writes the page, which needs no adapter. With a source it has a view of the errors too.
+fn write_page(baked: &Baked, settings: &Settings, clips: &[usize], file: &mut Output) -> Result<Made> {
+    let errors = match &settings.source {
+        Some(source) => Some(Errors::read(source, baked, clips, settings.allow_outside)?.all()?),
+        None => None,
+    };
+    let path = file.path.clone();
+    let mut out = file.open()?;
+    page::write(baked, errors.as_ref(), &mut out)?;
+    finish(out, &path)?;
+    Ok(made(Kind::Page, Vec::new(), None, None, errors.map(|errors| errors.largest.into()), Vec::new()))
 }
 
 /// Width and height of a picture of what these points show, about `side` squared.
@@ -349,7 +357,7 @@ fn write_sheet(baked: &Baked, settings: &Settings, clips: &[usize], file: &mut O
     let rows: Vec<Vec<Moment>> = clips.iter().map(|&c| for_sheet(c, &sidecar.clips[c], settings.columns)).collect();
     let all = rows.concat();
     let context = adapter::start(&settings.device)?;
-    let painter = Painter::new(baked, settings, read_rig(baked, settings)?, &all)?;
+    let painter = Painter::new(baked, settings, &all)?;
     let extents = clips.iter().zip(&rows).map(|(&c, row)| painter.extent(c, row)).collect::<Result<Vec<_>>>()?;
     let cell = fit_size(settings, &extents.concat(), SHEET_SIDE);
     let letter = letter_of(cell);
@@ -385,7 +393,7 @@ fn write_animation(baked: &Baked, settings: &Settings, clips: &[usize], file: &m
     let frames = for_animation(clip, &sidecar.clips[clip]);
     let moments: Vec<Moment> = frames.iter().map(|(moment, _)| *moment).collect();
     let context = adapter::start(&settings.device)?;
-    let painter = Painter::new(baked, settings, read_rig(baked, settings)?, &moments)?;
+    let painter = Painter::new(baked, settings, &moments)?;
     let extents = [painter.extent(clip, &moments)?];
     let size = fit_size(settings, &extents[0], ANIMATION_SIDE);
     let letter = letter_of(size);

@@ -30,8 +30,6 @@ pub(crate) struct Document {
 pub(crate) struct Shown<'a> {
     /// From the mesh to the scene.
     pub(crate) world: DMat4,
-    /// The node's name, or the mesh's.
-    pub(crate) name: String,
     /// The primitive.
     pub(crate) json: &'a Value,
 }
@@ -90,9 +88,8 @@ impl Document {
             let Some(mesh) = node["mesh"].as_u64() else { continue };
             let mesh = usize::try_from(mesh).ok().and_then(|m| list(&self.root, "meshes").get(m));
             let mesh = mesh.ok_or_else(|| format!("the mesh of node {number} does not exist; write the file again"))?;
-            let name = node["name"].as_str().or(mesh["name"].as_str()).unwrap_or("").to_owned();
             for json in list(mesh, "primitives") {
-                shown.push(Shown { world, name: name.clone(), json });
+                shown.push(Shown { world, json });
             }
         }
         Ok(shown)

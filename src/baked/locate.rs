@@ -91,3 +91,11 @@ pub(crate) fn read_limited(path: &Path, action: &'static str, most: u64) -> Resu
     }
     Ok(bytes)
 }
+
+/// The beginning of a file.
+pub(crate) fn read_head(path: &Path, most: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(Error::io("read", path))?;
+    file.take(most).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
+    Ok(bytes)
+}

@@ -43,6 +43,25 @@ pub struct Primitive {
     pub index_count: usize,
 }
 
+impl Mesh {
+    /// By the bake's vertex number: the index into the arrays.
+    pub(crate) fn vertices_by_number(&self) -> Vec<Option<usize>> {
+        let mut by_number = vec![None; self.numbers.iter().map(|&n| n as usize + 1).max().unwrap_or(0)];
+        for (i, &number) in self.numbers.iter().enumerate() {
+            if let Some(place) = by_number.get_mut(number as usize) {
+                *place = Some(i);
+            }
+        }
+        by_number
+    }
+
+    /// All triangles as vertex numbers of the bake.
+    pub(crate) fn numbered_triangles(&self) -> Vec<[usize; 3]> {
+        let number = |&i: &u32| self.numbers.get(i as usize).map_or(0, |&n| n as usize);
+        self.indices.as_chunks::<3>().0.iter().map(|t| [number(&t[0]), number(&t[1]), number(&t[2])]).collect()
+    }
+}
+
 /// The vertex that a lookup coordinate names (format.md, "The player").
 pub(crate) fn number(uv: [f64; 2], lookup: &Lookup) -> Option<u32> {
     let (lanes, groups) = (f64::from(lookup.lanes), f64::from(lookup.groups));

@@ -20,6 +20,7 @@ use crate::{Error, Result};
 pub use image::{Image, Texels};
 pub use material::{AlphaMode, Material, Picture};
 pub use mesh::{Mesh, Primitive};
+pub(crate) use mesh::{number as lookup_number, read as read_mesh};
 
 /// Vertices that the lookup can name (format.md, "The mesh").
 pub const MOST_VERTICES: u32 = 1 << 20;

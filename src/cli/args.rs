@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, value_parser};
 
 use super::values::{Bytes, Device, Rate, parse_bits, parse_merge, parse_name, parse_scale, parse_seconds};
+use super::verify;
 use crate::options::{Format, MAX_SIZE_RANGE, MergeClips, Normals, Options, Position, Recompute, Rest, RootMotion, UV_SET_RANGE};
 use crate::playback::Language;
 
@@ -35,8 +36,13 @@ pub enum Command {
     Schema,
     /// Print the code that plays a bake, for a vertex shader
     Shader(ShaderArgs),
+<<<<<<< HEAD
     /// Make a picture, an animation or a page of a bake, from its files
     Preview(super::preview::PreviewArgs),
+=======
+    /// Check a bake's files: whole, intact, playable, and how far from the model
+    Verify(verify::VerifyArgs),
+>>>>>>> verify
 }
 
 const BAKE_EXAMPLES: &str = "Examples:

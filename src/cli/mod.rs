@@ -19,6 +19,7 @@ pub mod space;
 pub mod summary;
 pub mod survey;
 pub mod values;
+pub mod verify;
 
 use std::ffi::OsString;
 
@@ -46,6 +47,7 @@ pub fn run(words: Vec<OsString>) -> Exit {
         Command::Schema => schema::run(),
         Command::Shader(args) => shader::run(&args),
         Command::Preview(args) => preview::run(&args),
+        Command::Verify(args) => verify::run(&args),
     };
     result.unwrap_or_else(|error| {
         say(&error_line(&error, None, Paint::stderr()));

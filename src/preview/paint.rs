@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::camera::{Camera, View};
 use super::colours;
+use super::error::Errors;
 use super::letters;
 use super::moments::Moment;
 use super::picture::{Background, Picture, Rgba};
@@ -50,6 +51,7 @@ pub struct Painter<'a> {
     show: Show,
     background: Background,
     rig: Option<Rig>,
+    errors: Option<Errors<'a>>,
     /// Colours of the mesh's vertices that do not change with time.
     fixed: Option<Vec<Rgba>>,
     /// Per clip of the sidecar.
@@ -59,35 +61,41 @@ pub struct Painter<'a> {
 }
 
 impl<'a> Painter<'a> {
-    /// Prepares what is drawn over `moments`, the ones that will be painted.
+    /// Reads the source where something of it is shown, and prepares what is drawn over `moments`, the ones that will be painted.
     ///
     /// # Errors
     /// Those of reading the source, and clips that it lacks.
-    pub fn new(baked: &'a Baked, settings: &Settings, rig: Option<Rig>, moments: &[Moment]) -> Result<Self> {
+    pub fn new(baked: &'a Baked, settings: &Settings, moments: &[Moment]) -> Result<Self> {
+        let mut shown: Vec<usize> = moments.iter().map(|m| m.clip).collect();
+        shown.dedup();
+        let (mut rig, mut errors) = (None, None);
+        match (settings.show, &settings.source) {
+            (Show::Shaded | Show::Normals, _) | (_, None) => {}
+            (Show::Error, Some(source)) => errors = Some(Errors::read(source, baked, &shown, settings.allow_outside)?),
+            (_, Some(source)) => rig = Some(Rig::read(source, baked, settings.allow_outside)?),
+        }
         let mut painter = Self {
             baked,
             show: settings.show,
             background: settings.background,
             rig,
+            errors,
             fixed: None,
             paths: baked.sidecar.clips.iter().map(|_| Vec::new()).collect(),
             largest_error: None,
         };
+        if painter.errors.is_some() {
+            let mut largest = 0.0f64;
+            for moment in moments {
+                // an error that is no number is the largest
+                let of_moment = painter.errors(moment)?.into_iter().map(|e| if e.is_nan() { f64::INFINITY } else { e });
+                largest = of_moment.fold(largest, f64::max);
+            }
+            painter.largest_error = Some(largest);
+        }
         match (settings.show, &painter.rig) {
             (Show::Weights, Some(rig)) => painter.fixed = Some(painter.by_mesh(&rig.influences(), [0, 0, 0, 255])),
-            (Show::Error, Some(_)) => {
-                let mut largest = 0.0f64;
-                for moment in moments {
-                    // an error that is no number is the largest
-                    let of_moment =
-                        painter.errors(moment)?.into_iter().fold(0.0, |a: f64, b| if b.is_nan() { f64::INFINITY } else { a.max(b) });
-                    largest = largest.max(of_moment);
-                }
-                painter.largest_error = Some(largest);
-            }
             (Show::Paths, Some(rig)) => {
-                let mut shown: Vec<usize> = moments.iter().map(|m| m.clip).collect();
-                shown.dedup();
                 let paths = shown.iter().map(|&c| Ok((c, find_paths(rig, &baked.sidecar.clips[c])?))).collect::<Result<Vec<_>>>()?;
                 paths.into_iter().for_each(|(clip, paths)| painter.paths[clip] = paths);
             }
@@ -199,11 +207,10 @@ impl<'a> Painter<'a> {
         letters::write(picture, &text, Vec2::new(end.max(left + letter * 2.0), base), letter, 1.0, ink);
     }
 
-    /// Distances from where vertices should be at the nearest whole frame, by vertex number; metres.
+    /// Errors at the nearest whole frame, by vertex number; metres.
     fn errors(&self, moment: &Moment) -> Result<Vec<f64>> {
-        let Some(rig) = &self.rig else { return Ok(Vec::new()) };
-        let clip = &self.baked.sidecar.clips[moment.clip];
-        rig.errors(self.baked, clip, moment.whole_frame(clip))
+        let frame = moment.whole_frame(&self.baked.sidecar.clips[moment.clip]);
+        self.errors.as_ref().map_or(Ok(Vec::new()), |errors| errors.at(frame))
     }
 
     /// Colours by vertex number in the order of the mesh's vertices.

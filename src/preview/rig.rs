@@ -1,7 +1,6 @@
-//! The model that a bake was made from, for what the bake itself does not hold: joints, influences, and where vertices should be.
+//! The model that a bake was made from, for what the bake itself does not hold: joints and influences.
 
 use glam::{DMat3, DVec3};
-use rayon::prelude::*;
 
 use crate::baked::Baked;
 use crate::options::{Input, Options, Recompute};
@@ -10,7 +9,6 @@ use crate::plan::build::build_mesh;
 use crate::plan::mesh::{BakeMesh, PaletteEntry};
 use crate::pose::{MATRIX_ROWS, Poser, sample_times};
 use crate::scene::{Property, Scene};
-use crate::skin::twin::Twin;
 use crate::source;
 use crate::warning::Warnings;
 use crate::{Error, Result};
@@ -54,17 +52,7 @@ impl Rig {
         let settings = source::Settings { scene: Some(sidecar.source.scene.to_string()), allow_outside, motion_only: false };
         let mut warnings = Warnings::default();
         let scene = source::read(input, &settings, &mut warnings)?;
-        let other = |what: &str| {
-            let path = input.path();
-            Error::Usage(format!(
-                "--source is not the model that was baked ({what}); name '{}' as it was then: {}",
-                sidecar.source.file,
-                path.display()
-            ))
-        };
-        if scene.origin.sha256 != sidecar.source.sha256 {
-            return Err(other("its SHA-256 differs"));
-        }
+        check_source(input, sidecar, &scene.origin.sha256)?;
         // The sidecar does not say whether normals were computed anew, which decides how many vertices there are.
         for recompute_normals in [None, Some(Recompute::Flat), Some(Recompute::Smooth)] {
             let mesh = build_mesh(&scene, &Options { recompute_normals, ..Options::default() }, &mut warnings)?;
@@ -74,7 +62,7 @@ impl Rig {
                 return Ok(Self { scene, mesh, vertices, is_skinned, bones, scale: sidecar.space.scale.into(), to_gltf });
             }
         }
-        Err(other("its meshes have other vertices"))
+        Err(other_model(input, sidecar, "its meshes have other vertices"))
     }
 
     /// The bones, parents before children.
@@ -121,22 +109,6 @@ impl Rig {
         Ok(around.iter().enumerate().map(blend).collect())
     }
 
-    /// Where every vertex of the bake should be at a whole frame of a clip: glTF's axes, metres.
-    fn positions(&self, clip: &Clip, frame: u32) -> Result<Vec<DVec3>> {
-        let poser = Poser::new(&self.scene, &self.mesh.palette, &self.mesh.weights, self.scale, None);
-        let poses = sample_times(&poser, &[(self.clip(clip)?, time(clip, frame))]);
-        let twin = Twin::new(&self.mesh, poses.as_ref());
-        let place = |&v: &usize| self.in_place(clip, frame, twin.deform_position(v, 0).as_dvec3());
-        Ok(self.vertices.par_iter().map(place).collect())
-    }
-
-    /// Distances of the decoded vertices from where they should be at a frame of the bake, by vertex number; metres.
-    pub fn errors(&self, baked: &Baked, clip: &Clip, frame: u32) -> Result<Vec<f64>> {
-        let wanted = self.positions(clip, frame.saturating_sub(clip.first_frame))?;
-        let error = |(v, wanted): (usize, &DVec3)| (self.to_gltf * baked.position(v, frame as usize)).distance(*wanted);
-        Ok(wanted.par_iter().enumerate().map(error).collect())
-    }
-
     /// The first three influences of every vertex of the bake as red, green and blue; black where it has none.
     pub fn influences(&self) -> Vec<[u8; 4]> {
         let colour = |(&v, &is_skinned): (&usize, &bool)| {
@@ -162,6 +134,17 @@ impl Rig {
         let turn = f64::from(*yaw) * self.to_gltf.determinant().signum();
         DMat3::from_rotation_y(-turn) * (point - shift)
     }
+}
+
+/// The error that says that another model was given.
+pub fn other_model(input: &Input, sidecar: &Sidecar, why: &str) -> Error {
+    let (was, path) = (&sidecar.source.file, input.path());
+    Error::Usage(format!("--source is not the model that was baked ({why}); name '{was}' as it was then: {}", path.display()))
+}
+
+/// Makes sure that it is the same file.
+pub fn check_source(input: &Input, sidecar: &Sidecar, sha256: &str) -> Result<()> {
+    if sha256 == sidecar.source.sha256 { Ok(()) } else { Err(other_model(input, sidecar, "its SHA-256 differs")) }
 }
 
 /// Seconds of the source's animation at a frame of a clip.

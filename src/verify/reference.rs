@@ -1,0 +1,425 @@
+//! The reference: where every vertex of a bake must be, in f64 from the keys to the last matrix.
+//!
+//! Written for itself, not as the kernel's twin: nodes are posed by the glTF rules (2.0, 3.5.2, 3.7.3, appendix C), weights are divided by
+//! their sum, all joint sets and morph targets count, normals go through the cofactor matrix. Which vertex of the bake is which of the model
+//! follows from the sidecar's parts; how normals came about (the file's, flat, smooth) from the rest pose.
+
+use std::collections::HashMap;
+
+use glam::{DMat3, DMat4, DQuat, DVec3};
+
+use super::Request;
+use crate::Result;
+use crate::baked::{Baked, space_matrix};
+use crate::clips::{attach_clips, merge_clips};
+use crate::options::{Input, Rest};
+use crate::output::sidecar::{Clip, Loop, Sidecar};
+use crate::plan::frames::clip_names;
+use crate::pose::sampler::sample_channel;
+use crate::scene::{Part, Primitive, Property, Scene, Trs};
+use crate::source::{self, Settings};
+use crate::warning::Warnings;
+
+/// Squared length, as a share of what it is made of, below which a direction is rounding noise in f32 too.
+const NO_DIRECTION: f64 = 1e-9;
+
+/// A model with what is needed to pose it as a bake shows it.
+#[derive(Debug)]
+pub struct Reference {
+    scene: Scene,
+    /// From glTF's axes and metres to the sidecar's, the bake's scale included.
+    space: DMat3,
+    /// The vertical of the sidecar's space.
+    up: DVec3,
+    /// Per clip of the sidecar: the scene's clip; none where nothing plays, an error where the model lacks it.
+    clips: Vec<Result<Option<usize>, String>>,
+    /// Where each run of the bake's vertices comes from; filled by [`Self::settle`].
+    parts: Vec<Run>,
+    /// Triangles of the bake that a vertex's normal is made of, where normals are computed.
+    faces: Vec<Vec<[usize; 3]>>,
+}
+
+/// A run of the bake's vertices.
+#[derive(Debug, Clone)]
+struct Run {
+    part: Part,
+    first_vertex: usize,
+    /// Vertex of the primitive that each is.
+    sources: Vec<u32>,
+    /// Normals are the primitive's own.
+    has_own_normals: bool,
+}
+
+/// World matrices and morph weights of a frame.
+#[derive(Debug, Clone)]
+pub struct Pose {
+    world: Vec<DMat4>,
+    weights: Vec<Vec<f64>>,
+    /// How a clip in place was carried: turn about the vertical, then move; undone.
+    ground: Option<(f64, DVec3)>,
+}
+
+impl Reference {
+    /// Reads the model and the files that clips come from.
+    ///
+    /// # Errors
+    /// As those of [`source::read`].
+    pub fn read(input: &Input, request: &Request, sidecar: &Sidecar) -> Result<Self> {
+        let settings = Settings { scene: Some(sidecar.source.scene.to_string()), allow_outside: request.allow_outside, motion_only: false };
+        let mut warnings = Warnings::default();
+        // A file without scenes has none to choose by number.
+        let read = source::read(input, &settings, &mut warnings);
+        let mut scene = match read {
+            Err(_) if sidecar.source.scene == 0 => source::read(input, &Settings { scene: None, ..settings }, &mut Warnings::default())?,
+            other => other?,
+        };
+        attach_clips(&mut scene, &request.animations, request.allow_outside, &mut warnings)?;
+        merge_clips(&mut scene, &request.merges)?;
+        let clips = sidecar.clips.iter().map(|clip| find_clip(&scene, clip)).collect();
+        let space = space_matrix(sidecar) * f64::from(sidecar.space.scale);
+        let up = sidecar.space.axes().as_dmat3() * DVec3::Y;
+        Ok(Self { scene, space, up, clips, parts: Vec::new(), faces: Vec::new() })
+    }
+
+    /// SHA-256 of the model's file.
+    pub fn sha256(&self) -> &str {
+        &self.scene.origin.sha256
+    }
+
+    /// Clips of the sidecar that the model lacks, each with a reason.
+    pub fn missing_clips(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.clips.iter().enumerate().filter_map(|(i, clip)| Some((i, clip.as_ref().err()?.as_str())))
+    }
+
+    /// Finds out which vertex of the bake is which of the model's, and how its normals came about.
+    ///
+    /// # Errors
+    /// Where a part of the bake cannot be one of the model's, with the numbers.
+    pub fn settle(&mut self, baked: &Baked) -> Result<(), String> {
+        let sidecar = &baked.sidecar;
+        let pose = self.rest_pose(sidecar).ok_or("the model lacks the clip that the rest pose is taken from")?;
+        let by_number = baked.mesh.vertices_by_number();
+        let triangles = baked.mesh.numbered_triangles();
+        self.parts.clear();
+        for part in &sidecar.mesh.parts {
+            let is_it = |p: &&Part| {
+                let primitive = &self.scene.primitives[p.primitive];
+                self.scene.nodes[p.node].source == part.node as usize
+                    && (primitive.mesh, primitive.primitive) == (part.mesh as usize, part.primitive as usize)
+            };
+            let name = part.node_name.as_ref().map_or_else(|| format!("node {}", part.node), |n| format!("node {} ('{n}')", part.node));
+            let found = self.scene.parts.iter().find(is_it).copied();
+            let found = found.ok_or_else(|| format!("{name} of the model shows no primitive {} of mesh {}", part.primitive, part.mesh))?;
+            let primitive = &self.scene.primitives[found.primitive];
+            let (first_vertex, count) = (part.first_vertex as usize, part.vertex_count as usize);
+            let run = |sources: Vec<u32>| Run { part: found, first_vertex, sources, has_own_normals: primitive.normals.is_some() };
+            let shared = primitive.positions.len();
+            let mut candidates = Vec::new();
+            if count == shared {
+                candidates.push(run((0..shared as u32).collect()));
+            }
+            if count == primitive.triangles.len() * 3 {
+                candidates.push(run(primitive.triangles.as_flattened().to_vec()));
+            }
+            let rest_error = |run: &Run| {
+                let mut positions = vec![DVec3::ZERO; count];
+                self.deform(run, &pose, &mut positions);
+                let apart = positions.iter().enumerate().map(|(i, p)| p.distance(baked.rest(first_vertex + i)));
+                apart.fold(0.0, f64::max)
+            };
+            let best = candidates.into_iter().min_by(|a, b| rest_error(a).total_cmp(&rest_error(b)));
+            self.parts.push(best.ok_or_else(|| {
+                let corners = primitive.triangles.len() * 3;
+                format!("{name} has {count} vertices in the bake, in the model {shared}, or {corners} one a corner")
+            })?);
+        }
+        self.choose_normals(baked, &pose, &by_number, &triangles);
+        Ok(())
+    }
+
+    /// Per part, the way to make normals that comes closest to the rest pose's: the file's, flat, or smooth over the node.
+    fn choose_normals(&mut self, baked: &Baked, pose: &Pose, by_number: &[Option<usize>], triangles: &[[usize; 3]]) {
+        let count = baked.sidecar.vertex_count as usize;
+        let positions = self.positions(pose);
+        self.faces = vec![Vec::new(); count];
+        let Some(rest) = &baked.mesh.normals else {
+            self.parts.iter_mut().for_each(|run| run.has_own_normals = false);
+            return;
+        };
+        // The mesh's normals are in glTF's axes.
+        let axes = baked.sidecar.space.axes().as_dmat3();
+        let shown = |vertex: usize| {
+            let normal = rest.get(by_number.get(vertex).copied().flatten()?)?;
+            (axes * DVec3::from(normal.map(f64::from))).try_normalize()
+        };
+        let mut flat: Vec<Vec<[usize; 3]>> = vec![Vec::new(); count];
+        for &triangle in triangles {
+            triangle.iter().for_each(|&corner| flat[corner].push(triangle));
+        }
+        let smooth = self.smooth_faces(&flat, count);
+        // Largest angles tell less than means: single vertices may have no direction.
+        let cost = |normals: &mut dyn Iterator<Item = (usize, Option<DVec3>)>| {
+            let (mut sum, mut seen) = (0.0, 0_u32);
+            for (vertex, normal) in normals {
+                if let (Some(a), Some(b)) = (normal, shown(vertex)) {
+                    sum += a.distance(b);
+                    seen += 1;
+                }
+            }
+            if seen == 0 { f64::INFINITY } else { sum / f64::from(seen) }
+        };
+        for i in 0..self.parts.len() {
+            let run = &self.parts[i];
+            let range = run.first_vertex..run.first_vertex + run.sources.len();
+            let computed = |faces: &[Vec<[usize; 3]>]| cost(&mut range.clone().map(|v| (v, self.face_normal(&faces[v], &positions))));
+            let own = match run.has_own_normals {
+                true => cost(&mut range.clone().zip(self.own_normals(run, pose))),
+                false => f64::INFINITY,
+            };
+            let (by_flat, by_smooth) = (computed(&flat), computed(&smooth));
+            let faces = if by_flat <= by_smooth { &flat } else { &smooth };
+            let is_own = own <= by_flat.min(by_smooth);
+            if !is_own {
+                for vertex in range {
+                    self.faces[vertex] = faces[vertex].clone();
+                }
+            }
+            self.parts[i].has_own_normals = is_own;
+        }
+    }
+
+    /// Triangles of the same node that meet at a vertex's undeformed position.
+    fn smooth_faces(&self, flat: &[Vec<[usize; 3]>], count: usize) -> Vec<Vec<[usize; 3]>> {
+        let mut meeting: HashMap<(usize, [u32; 3]), Vec<[usize; 3]>> = HashMap::new();
+        let mut places = vec![None; count];
+        for run in &self.parts {
+            let positions = &self.scene.primitives[run.part.primitive].positions;
+            for (i, &source) in run.sources.iter().enumerate() {
+                let place = positions.get(source as usize).map(|p| (run.part.node, p.map(|c| (c + 0.0).to_bits())));
+                if let Some(key) = place {
+                    meeting.entry(key).or_default().extend(&flat[run.first_vertex + i]);
+                }
+                places[run.first_vertex + i] = place;
+            }
+        }
+        places.into_iter().map(|place| place.and_then(|key| meeting.get(&key).cloned()).unwrap_or_default()).collect()
+    }
+
+    /// The pose that the static mesh shows; none where the model lacks its clip.
+    pub fn rest_pose(&self, sidecar: &Sidecar) -> Option<Pose> {
+        match sidecar.rest {
+            Rest::Shown => Some(self.pose(None, 0.0)),
+            Rest::FirstFrame => self.frame(sidecar, 0),
+        }
+    }
+
+    /// The pose of a frame of the bake; none where the model lacks its clip or no clip has it.
+    pub fn frame(&self, sidecar: &Sidecar, frame: usize) -> Option<Pose> {
+        let holds = |c: &Clip| (c.first_frame as usize..(c.first_frame + c.frame_count) as usize).contains(&frame);
+        let index = sidecar.clips.iter().position(holds)?;
+        let clip = sidecar.clips.get(index)?;
+        self.frame_at(clip, index, frame - clip.first_frame as usize, 0.0)
+    }
+
+    /// The pose of frame `k` of a clip, `late` seconds after its time.
+    pub(super) fn frame_at(&self, clip: &Clip, index: usize, k: usize, late: f64) -> Option<Pose> {
+        let number = *self.clips.get(index)?.as_ref().ok()?;
+        let is_closing = clip.looping == Loop::Cycle && k > 0 && k + 1 == clip.frame_count as usize;
+        // The closing frame of a cycle is the first pose once more.
+        let k = if is_closing { 0 } else { k };
+        let mut pose = self.pose(number, time(clip, k) + late);
+        if let Some(track) = &clip.root_motion {
+            let (translation, yaw) = (track.translation.get(k)?, track.yaw.get(k)?);
+            pose.ground = Some((f64::from(*yaw), DVec3::from(translation.map(f64::from))));
+        }
+        Some(pose)
+    }
+
+    /// Matrices and weights of a clip at a time; what a viewer shows when nothing plays without a clip.
+    fn pose(&self, clip: Option<usize>, time: f64) -> Pose {
+        let nodes = &self.scene.nodes;
+        let mut weights: Vec<Vec<f64>> = nodes.iter().map(|n| n.weights.clone()).collect();
+        let mut moved: Vec<Option<Trs>> = vec![None; nodes.len()];
+        for channel in clip.map_or(&[][..], |c| &self.scene.clips[c].channels) {
+            let mut v = vec![0.0; channel.width];
+            sample_channel(channel, time, &mut v);
+            if channel.property == Property::Weights {
+                weights[channel.node].iter_mut().zip(&v).for_each(|(weight, &value)| *weight = value);
+                continue;
+            }
+            let local = moved[channel.node].get_or_insert_with(|| nodes[channel.node].local.trs());
+            match channel.property {
+                Property::Translation => local.translation = DVec3::new(v[0], v[1], v[2]),
+                Property::Scale => local.scale = DVec3::new(v[0], v[1], v[2]),
+                _ => local.rotation = DQuat::from_xyzw(v[0], v[1], v[2], v[3]).normalize(),
+            }
+        }
+        let mut world: Vec<DMat4> = Vec::with_capacity(nodes.len());
+        for (node, moved) in nodes.iter().zip(moved) {
+            let local = moved.map_or_else(|| node.local.matrix(), |trs| trs.matrix());
+            world.push(node.parent.map_or(local, |parent| world[parent] * local));
+        }
+        Pose { world, weights, ground: None }
+    }
+
+    /// Every position of the bake, by vertex number, in the sidecar's space.
+    pub fn positions(&self, pose: &Pose) -> Vec<DVec3> {
+        let count = self.parts.iter().map(|r| r.first_vertex + r.sources.len()).max().unwrap_or(0);
+        let mut positions = vec![DVec3::ZERO; count];
+        for run in &self.parts {
+            self.deform(run, pose, &mut positions[run.first_vertex..run.first_vertex + run.sources.len()]);
+        }
+        positions
+    }
+
+    fn deform(&self, run: &Run, pose: &Pose, positions: &mut [DVec3]) {
+        let primitive = &self.scene.primitives[run.part.primitive];
+        let joints = self.joint_matrices(run, pose);
+        let targets = &pose.weights[run.part.node];
+        for (position, &source) in positions.iter_mut().zip(&run.sources) {
+            let v = source as usize;
+            let mut p = DVec3::from(primitive.positions[v].map(f64::from));
+            for (target, weight) in primitive.targets.iter().zip(targets) {
+                if let Some(deltas) = &target.positions {
+                    p += DVec3::from(deltas[v].map(f64::from)) * *weight;
+                }
+            }
+            let placed = self.space * blend(primitive, v, &joints).transform_point3(p);
+            *position = match pose.ground {
+                Some((yaw, shift)) => DQuat::from_axis_angle(self.up, -yaw) * (placed - shift),
+                None => placed,
+            };
+        }
+    }
+
+    /// World matrix of each joint times its inverse bind matrix; the node's alone for a rigid part.
+    fn joint_matrices(&self, run: &Run, pose: &Pose) -> Vec<DMat4> {
+        match run.part.skin {
+            Some(skin) => {
+                let skin = &self.scene.skins[skin];
+                skin.joints.iter().zip(&skin.inverse_bind).map(|(&joint, bind)| pose.world[joint] * *bind).collect()
+            }
+            None => vec![pose.world[run.part.node]],
+        }
+    }
+
+    /// Every normal of the bake, by vertex number; none where it has no direction. `positions` are those of the same pose.
+    pub fn normals(&self, pose: &Pose, positions: &[DVec3]) -> Vec<Option<DVec3>> {
+        let mut normals = vec![None; positions.len()];
+        for run in &self.parts {
+            let places = &mut normals[run.first_vertex..run.first_vertex + run.sources.len()];
+            if run.has_own_normals {
+                places.iter_mut().zip(self.own_normals(run, pose)).for_each(|(place, normal)| *place = normal);
+            } else {
+                for (i, place) in places.iter_mut().enumerate() {
+                    *place = self.faces.get(run.first_vertex + i).and_then(|faces| self.face_normal(faces, positions));
+                }
+            }
+        }
+        normals
+    }
+
+    /// The file's normals, morphed and turned by the cofactor matrix of the blend.
+    fn own_normals(&self, run: &Run, pose: &Pose) -> Vec<Option<DVec3>> {
+        let primitive = &self.scene.primitives[run.part.primitive];
+        let Some(normals) = &primitive.normals else { return vec![None; run.sources.len()] };
+        let joints = self.joint_matrices(run, pose);
+        let targets = &pose.weights[run.part.node];
+        // Rotations alone are left of the sidecar's space: a reflection keeps outside outside.
+        let axes = self.space * (1.0 / self.space.x_axis.length());
+        let turn = |&source: &u32| {
+            let v = source as usize;
+            let mut n = DVec3::from(normals[v].map(f64::from));
+            for (target, weight) in primitive.targets.iter().zip(targets) {
+                if let Some(deltas) = &target.normals {
+                    n += DVec3::from(deltas[v].map(f64::from)) * *weight;
+                }
+            }
+            let m = DMat3::from_mat4(blend(primitive, v, &joints));
+            let [x, y, z] = [m.y_axis.cross(m.z_axis), m.z_axis.cross(m.x_axis), m.x_axis.cross(m.y_axis)];
+            let cofactor = DMat3::from_cols(x, y, z);
+            let side = if m.determinant() < 0.0 { -1.0 } else { 1.0 };
+            let turned = cofactor * n * side;
+            let size = (x.length_squared() + y.length_squared() + z.length_squared()) * n.length_squared();
+            (turned.length_squared() > NO_DIRECTION * size).then(|| {
+                let turned = axes * turned.normalize();
+                pose.ground.map_or(turned, |(yaw, _)| DQuat::from_axis_angle(self.up, -yaw) * turned)
+            })
+        };
+        run.sources.iter().map(turn).collect()
+    }
+
+    /// Sum of the faces' cross products in a pose: the normal by area.
+    fn face_normal(&self, faces: &[[usize; 3]], positions: &[DVec3]) -> Option<DVec3> {
+        let (mut sum, mut size) = (DVec3::ZERO, 0.0);
+        for face in faces {
+            let [a, b, c] = [positions.get(face[0])?, positions.get(face[1])?, positions.get(face[2])?];
+            let (b, c) = (*b - *a, *c - *a);
+            sum += b.cross(c);
+            size += b.length_squared() * c.length_squared();
+        }
+        // Corners go round the other way in a mirrored space.
+        let side = if self.space.determinant() < 0.0 { -1.0 } else { 1.0 };
+        (sum.length_squared() > NO_DIRECTION * size).then(|| sum.normalize() * side)
+    }
+}
+
+/// Weighted sum of a vertex's joint matrices, weights divided by their sum.
+fn blend(primitive: &Primitive, vertex: usize, joints: &[DMat4]) -> DMat4 {
+    let influences = &primitive.influences;
+    let (sets, single) = (influences.sets, joints.first().copied().unwrap_or(DMat4::IDENTITY));
+    if sets == 0 || joints.len() == 1 {
+        return single;
+    }
+    let range = vertex * sets..(vertex + 1) * sets;
+    let (Some(numbers), Some(weights)) = (influences.joints.get(range.clone()), influences.weights.get(range)) else { return single };
+    let (mut sum, mut matrix) = (0.0, DMat4::ZERO);
+    for (&joint, &weight) in numbers.as_flattened().iter().zip(weights.as_flattened()).filter(|(_, w)| **w != 0.0) {
+        let weight = f64::from(weight);
+        sum += weight;
+        matrix += joints.get(usize::from(joint)).copied().unwrap_or(single) * weight;
+    }
+    if sum > 0.0 { matrix * (1.0 / sum) } else { single }
+}
+
+/// The scene's clip that a clip of the sidecar was baked from.
+fn find_clip(scene: &Scene, clip: &Clip) -> Result<Option<usize>, String> {
+    let Some(animation) = clip.animation else { return Ok(None) };
+    let names = clip_names(scene);
+    let comes_from = |c: &crate::scene::Clip| match (&clip.source, &c.source) {
+        (None, None) => true,
+        (Some(a), Some(b)) => a.sha256 == b.sha256 || a.file == b.file,
+        _ => false,
+    };
+    let found: Vec<usize> =
+        (0..scene.clips.len()).filter(|&i| scene.clips[i].animation == animation as usize && comes_from(&scene.clips[i])).collect();
+    let named = |i: &&usize| clip.name.as_ref().is_none_or(|name| names.get(**i) == Some(name));
+    match (found.iter().find(named), found.first(), &clip.source) {
+        (Some(&i), ..) => Ok(Some(i)),
+        (None, Some(&i), _) => Err(format!(
+            "animation {animation} of the model is called '{}'; where clips were put together, pass --merge-clips as for the bake",
+            names.get(i).map_or("", String::as_str)
+        )),
+        (None, None, Some(source)) => Err(format!("it was taken from {}; pass that file with --animations", source.file)),
+        (None, None, None) => Err(format!("the model has no animation {animation}")),
+    }
+}
+
+/// Seconds at which frame `k` of a clip stands. Start and length are f32 in the sidecar; where the end is a key, it is one as f32.
+fn time(clip: &Clip, k: usize) -> f64 {
+    let start = f64::from(clip.start);
+    let mut intervals = f64::from(clip.frame_count.max(1) - 1);
+    let mut share = 1.0;
+    if clip.looping == Loop::Cycle && intervals > 1.0 {
+        share = (intervals - 1.0) / intervals;
+        intervals -= 1.0;
+    }
+    if intervals == 0.0 {
+        return start;
+    }
+    let length = f64::from(clip.length) * share;
+    let end = f64::from((start + length) as f32);
+    let snapped = end - start;
+    let length = if (snapped / share) as f32 == clip.length { snapped } else { length };
+    start + k as f64 * length / intervals
+}
