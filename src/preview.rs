@@ -322,7 +322,7 @@ impl Output {
 
 fn made(
     kind: Kind,
-    pictures: usize,
+    pictures: Vec<Shown>,
     size: Option<[u32; 2]>,
     device: Option<Device>,
     largest_error: Option<f64>,

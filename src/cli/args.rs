@@ -36,13 +36,10 @@ pub enum Command {
     Schema,
     /// Print the code that plays a bake, for a vertex shader
     Shader(ShaderArgs),
-<<<<<<< HEAD
     /// Make a picture, an animation or a page of a bake, from its files
     Preview(super::preview::PreviewArgs),
-=======
     /// Check a bake's files: whole, intact, playable, and how far from the model
     Verify(verify::VerifyArgs),
->>>>>>> verify
 }
 
 const BAKE_EXAMPLES: &str = "Examples:

@@ -10,12 +10,14 @@
 //! | `random` | random skinned models and their reference |
 //! | `oracle` | the given models and where their vertices must be |
 //! | `playback` | runs a playback shader on the software adapter |
+//! | `browser` | headless Chromium, driven by Node scripts |
 //! | `validate` | Khronos's validator and a JSON Schema validator, both run by Node |
 
 // Every test binary compiles this module and uses a part of it.
 #![allow(dead_code, unused_imports)]
 
 pub mod bake;
+pub mod browser;
 pub mod decode;
 pub mod fixture;
 pub mod glb;
