@@ -37,6 +37,8 @@ pub enum Command {
     Schema,
     /// Print the code that plays a bake, for a vertex shader
     Shader(ShaderArgs),
+    /// Make a picture, an animation or a page of a bake, from its files
+    Preview(super::preview::PreviewArgs),
     /// Check a bake's files: whole, intact, playable, and how far from the model
     Verify(verify::VerifyArgs),
 }
