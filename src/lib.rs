@@ -37,7 +37,8 @@
 //!
 //! [`baked`] reads a bake's files back as a stranger would, and [`mod@verify`] says what is wrong with them and how far they are from the model.
 //!
-//! [`playback`] has the code that plays what was written, for vertex shaders; [`targets`] the kits for engines.
+//! [`playback`] has the code that plays what was written, for vertex shaders; [`targets`] the kits for engines; [`mod@preview`] makes
+//! pictures, animations and pages.
 //!
 //! What a caller asks for is in [`options`], what it is told in [`report`], [`warning`] and [`error`]. The library prints nothing; a
 //! [`Progress`] hears how far a bake is and may stop it.
@@ -53,6 +54,7 @@ pub mod output;
 pub mod plan;
 pub mod playback;
 pub mod pose;
+pub mod preview;
 pub mod report;
 pub mod scene;
 pub mod skin;

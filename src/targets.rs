@@ -103,13 +103,23 @@ impl Target {
     /// Last UV set that the engine reads, from 0.
     pub fn last_uv_set(self) -> u32 {
         match self {
-            Self::Godot | Self::Bevy => 1,
+            Self::Bevy => 1,
             Self::Three => 3,
-            Self::Unity | Self::Unreal => 7,
+            // Godot's importer puts sets 2 to 7 in CUSTOM0 to CUSTOM2, in pairs
+            Self::Godot | Self::Unity | Self::Unreal => 7,
         }
     }
 
     /// What the kit shows otherwise than the bake has it, a sentence each with its numbers.
+    pub fn check(self, kit: &Kit<'_>) -> Vec<String> {
+        match self {
+            Self::Godot => godot::check(kit),
+            Self::Unreal => unreal::check(kit),
+            Self::Unity | Self::Bevy | Self::Three => Vec::new(),
+        }
+    }
+
+    /// What the kit cannot show as the bake has it, a sentence each.
     pub fn check(self, kit: &Kit<'_>) -> Vec<String> {
         match self {
             Self::Godot => godot::check(kit),

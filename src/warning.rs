@@ -112,6 +112,8 @@ codes! {
     EngineCuts = "engine-cuts", Note;
     /// Half floats are coarse for this model.
     CoarseHalf = "coarse-half", Warning;
+    /// A kit cannot show something of the bake.
+    KitLimits = "kit-limits", Warning;
     /// The encoding was chosen by the largest error that is allowed.
     EncodingChosen = "encoding-chosen", Note;
     /// Something of the input was left out of the output mesh.

@@ -58,7 +58,8 @@ fn shim(files: &BTreeMap<String, String>, rows: usize, change: impl Fn(&str) -> 
         whole("position_encoding"),
         whole("normal_encoding")
     );
-    let given = "vec3 VERTEX; vec3 NORMAL; vec3 TANGENT; vec3 BINORMAL; vec2 UV; vec2 UV2; vec4 INSTANCE_CUSTOM; float TIME;\n";
+    let given = "vec3 VERTEX; vec3 NORMAL; vec3 TANGENT; vec3 BINORMAL; vec2 UV; vec2 UV2; vec4 CUSTOM0; vec4 INSTANCE_CUSTOM;
+        float TIME;\n";
     let shader = the(files, ".gdshader");
     let (vertex, _) = shader.split_once("void fragment()").expect("fragment()");
     let lines = vertex.lines().filter_map(|line| {
@@ -96,7 +97,7 @@ struct Run {
 
 impl Run {
     fn of(case: &Case, change: impl Fn(&str) -> String) -> Self {
-        let vat = &case.baked;
+        let vat = &case.baked.vat;
         let through = |texture: &support::decode::Texture| imported(&kit::texels(texture), &texture.pixel);
         let mut directions = vat.normal.as_ref().map_or_else(|| vec![0.0; 4], through);
         directions.extend(vat.tangent.as_ref().map_or_else(Vec::new, through));
@@ -159,7 +160,7 @@ fn a_wrong_import_is_noticed() {
 #[test]
 fn clips_play_by_time_with_normals_and_tangents() {
     let case = kit::sample(Target::Godot, |o| o.tangents = true);
-    let vat = &case.baked;
+    let vat = &case.baked.vat;
     let run = Run::of(&case, unchanged);
     let files = kit::files(&vat.folder);
     let scene = read(the(&files, ".tscn"));
@@ -191,7 +192,7 @@ fn clips_play_by_time_with_normals_and_tangents() {
 #[test]
 fn resources_name_files_that_are_there() {
     for case in [kit::sample(Target::Godot, |_| ()), kit::sample(Target::Godot, |o| o.normals = Normals::None)] {
-        let folder = &case.baked.folder;
+        let folder = &case.baked.vat.folder;
         let files = kit::files(folder);
         let mut named = 0;
         for ending in [".tscn", ".tres"] {
@@ -320,6 +321,7 @@ fn the_shader_compiles() {
     let with_tangents = |s: &mut sidecar::Sidecar| {
         let mut tangent = s.textures[1].clone();
         tangent.role = sidecar::Role::Tangent;
+        tangent.file = "tangent.exr".into();
         s.textures.push(tangent);
     };
     for files in [small(|_| ()), small(with_tangents)] {

@@ -15,7 +15,7 @@ use support::glb::Glb;
 use support::oracle::{self, Model};
 use support::{bake, models};
 use unity::{Imported, Kit, Texels};
-use vatbake::options::{DeviceChoice, Format, Fps, Normals, Position};
+use vatbake::options::{DeviceChoice, Format, Fps, Normals, Position, RootMotion};
 use vatbake::playback::Language;
 use vatbake::targets::{Kit as Described, Target};
 use vatbake::{Input, Options};
@@ -50,8 +50,7 @@ struct Wanted {
 
 /// Compares what the kit's shader shows with what is wanted, in Unity's axes.
 fn compare(kit: &Kit, imported: &Imported, wanted: &[Wanted], size: f64) -> Result<(), String> {
-    let folder = unity::shader_folder(&kit.folder);
-    let wgsl = unity::to_wgsl(folder.path());
+    let wgsl = unity::shape(&kit.folder);
     let surface = std::fs::read_to_string(kit.folder.join("VatSurface.hlsl")).expect("VatSurface.hlsl");
     // One instance a frame: the first clip's vec4 counts from its first frame, and every frame of the bake is one that it can name.
     let frames = kit.sidecar["frame_count"].as_u64().expect("frames") as usize;
@@ -65,7 +64,7 @@ fn compare(kit: &Kit, imported: &Imported, wanted: &[Wanted], size: f64) -> Resu
     if cases.iter().any(|c| c.0 == usize::MAX) {
         return Err("a vertex of the bake is named by none of the mesh".into());
     }
-    let found = imported.show(&wgsl, &surface, &instances, &cases);
+    let found = imported.show(wgsl, &surface, &instances, &cases);
     let step = half_step(kit, imported);
     let is_packed = kit.sidecar["textures"].as_array().into_iter().flatten().any(|t| t["encoding"] == "alpha-octahedral");
     let direction = if is_packed { 2e-2 } else { 2e-3 }; // 8 bits an axis, or more
@@ -183,7 +182,8 @@ fn the_importer_and_the_shader_show_the_sample_in_unitys_axes() {
 fn a_mesh_from_gltfast_and_rows_of_an_image_importer_show_the_same() {
     let kit = sample(|_| ());
     let (wanted, size) = sample_wanted(&kit);
-    for (what, rounded) in [("float", (|v| v) as fn(f64) -> f64), ("half", as_half), ("unorm", as_unorm)] {
+    let stored: [(&str, fn(f64) -> f64); 3] = [("float", |v| v), ("half", as_half), ("unorm", as_unorm)];
+    for (what, rounded) in stored {
         compare(&kit, &gltfast(&kit, rounded), &wanted, size).unwrap_or_else(|e| panic!("lookup of {what}: {e}"));
     }
     // an image importer has the bottom row first, in each texture, and the material says so
@@ -342,7 +342,8 @@ fn the_importer_turns_the_mesh_and_keeps_the_texels() {
     // a machine that writes numbers with a comma reads the same
     let comma = std::process::Command::new("mono")
         .arg(unity::programs().join("Driver.exe"))
-        .args(["import", &kit.file(".vatbake").to_string_lossy()])
+        .arg("import")
+        .arg(kit.file(".vatbake"))
         .env("VATBAKE_CULTURE", "de-DE")
         .output()
         .expect("mono");
@@ -444,7 +445,7 @@ fn what_is_broken_is_one_error_and_no_object() {
             std::fs::write(kit.file("_vat.glb"), &bytes[..bytes.len() / 2]).expect("shorter");
         }),
         ("has the index", |kit| {
-            patch(kit, |glb| (0..4).for_each(|k| glb["accessors"][k]["count"] = 5.into()));
+            patch(kit, |glb| (0..4_usize).for_each(|k| glb["accessors"][k]["count"] = 5.into()));
         }),
         ("needs", |kit| patch(kit, |glb| glb["accessors"][0]["count"] = 2_000_000_000.into())),
         ("more than 64 levels", |kit| std::fs::write(kit.file(".vat.json"), "[".repeat(100_000)).expect("written")),
@@ -517,9 +518,8 @@ fn the_spawner_draws_a_crowd_in_few_calls_and_keeps_its_phase() {
 #[test]
 fn cross_fades_modes_and_the_materials_clip_play() {
     let kit = sample(|_| ());
-    let imported = Imported::of(&kit.import());
-    let folder = unity::shader_folder(&kit.folder);
-    let wgsl = unity::to_wgsl(folder.path());
+    let mut imported = Imported::of(&kit.import());
+    let wgsl = unity::shape(&kit.folder);
     let surface = std::fs::read_to_string(kit.folder.join("VatSurface.hlsl")).expect("VatSurface.hlsl");
     let hold = |frame: f64| [frame, 0.0, 1.0, 0.0];
     let walk = [0.0, 4.0, 8.0, 0.0]; // frames 0 to 4, 8 a second
@@ -532,10 +532,9 @@ fn cross_fades_modes_and_the_materials_clip_play() {
         [walk, [0.0; 4], [0.0, 0.0, 2.0, 0.0]], // forth and back
         [[0.0; 4]; 3],                          // the material's
     ];
-    let mut imported = imported;
     imported.set("_VatClip", &walk);
     let vertex = 4000;
-    let at = |instance: usize, now: f64| imported.show(&wgsl, &surface, &instances, &[(vertex, instance, now)])[0][0];
+    let at = |instance: usize, now: f64| imported.show(wgsl, &surface, &instances, &[(vertex, instance, now)])[0][0];
     let mix = |a: V3, b: V3, t: f64| support::decode::mix(a, b, t);
     let near = |what: &str, a: V3, b: V3| assert!((0..3).all(|c| (a[c] - b[c]).abs() < 1e-6), "{what}: {a:?} {b:?}");
     let [two, three] = [at(0, 9.0), at(1, 9.0)];
@@ -702,8 +701,8 @@ fn every_pass_compiles_in_every_variant() {
         for set in keywords.iter().map(|k| vec![*k]).chain(all) {
             let defines: String = set.iter().map(|k| format!("#define {k} 1\n")).collect();
             for (stage, entry) in [("vert", pragma("vertex")), ("frag", pragma("fragment"))] {
-                let spirv = unity::glslang(folder.path(), &[&defines, &code[..]].concat(), stage, entry);
-                assert!(spirv.unwrap_or_else(|e| panic!("{entry} {set:?}: {e}")).len() > 500);
+                let spirv = unity::glslang(folder.path(), &format!("{defines}{code}"), stage, entry);
+                assert!(spirv.unwrap_or_else(|e| panic!("{entry} {set:?}: {e}")).len() > 200);
                 compiled += 1;
             }
         }
@@ -731,7 +730,7 @@ fn the_stand_ins_find_a_wrong_call() {
         assert_eq!(text.matches(right).count(), 1, "{right}");
         *place = folder.path().join(file);
         std::fs::write(&*place, text.replace(right, instead)).expect("a copy");
-        let arguments = ["-d:UNITY_EDITOR", "-target:library", "-out:wrong.dll", &references[0], &references[1]];
+        let arguments = ["-d:UNITY_EDITOR", "-target:library", "-out:wrong.dll", references[0].as_str(), references[1].as_str()];
         let told = unity::try_compile(folder.path(), &arguments, &files);
         assert!(told.as_ref().is_err_and(|e| e.contains(file)), "{instead}: {told:?}");
     }
@@ -765,17 +764,40 @@ fn the_files_are_those_of_every_bake() {
     }
 
     // a clip may be called anything
-    sidecar.clips[0].name = Some("a`b\"c\\d\ne".into());
+    sidecar.clips[0].name = Some("a`b\"c\\d\n{{clips}}".into());
     let again = Target::Unity.files(&Described { name: "other", sidecar: &sidecar });
     let shared = |files: &[vatbake::targets::KitFile]| -> Vec<_> { files.iter().filter(|f| f.name.starts_with("Vat")).cloned().collect() };
     assert_eq!(shared(&files), shared(&again), "what two bakes share is the same");
     let readme = &again.iter().find(|f| f.name == "other_README.md").expect("a README").text;
-    assert!(readme.contains("`a?b\"c\\d?e`") && readme.contains("bake.Find(\"a?b\\\"c\\\\d?e\")"), "{readme}");
+    assert!(readme.contains("`a?b\"c\\d?{{clips}}`") && readme.contains("bake.Find(\"a?b\\\"c\\\\d?{{clips}}\")"), "{readme}");
+}
+
+/// A way that was taken out of a clip is in the clip, frame by frame.
+#[test]
+fn root_motion_is_in_the_clip() {
+    let doc = walker();
+    let input = Input::Bytes { name: "walker.glb".into(), bytes: doc.to_glb() };
+    let kit = Kit::bake(input, Options { fps: Fps::Rate(4.0), root_motion: RootMotion::Strip, allow_static: true, ..cpu() });
+    let told = kit.import();
+    let way = &kit.sidecar["clips"][0]["root_motion"];
+    let single = |v: f64| f64::from(v as f32);
+    let points = unity::points(&way["translation"]).into_iter().map(|p| p.map(single)).collect::<Vec<_>>();
+    assert_eq!(unity::points(&told["clips"][0]["root_translation"]), points);
+    assert_eq!(unity::numbers(&told["clips"][0]["root_yaw"]), unity::numbers(&way["yaw"]).into_iter().map(single).collect::<Vec<_>>());
+    assert!(points.len() == 5 && (points[4][0] + 2.0).abs() < 1e-5, "two metres along glTF's x, which is Unity's -x: {points:?}");
+    assert_eq!(sample(|_| ()).import()["clips"][0]["root_yaw"], json!([]));
+}
+
+/// A skin whose joint walks two metres along x within a second.
+fn walker() -> support::Doc {
+    let mut doc = models::Rig::new(vec![json!({ "name": "Hips" })]).doc();
+    doc.animate(Some("Walk"), &[(1, "translation", "LINEAR", &[0.0, 1.0][..], support::vec3(&[[0.0; 3], [2.0, 0.0, 0.0]]))]);
+    doc
 }
 
 /// A triangle that moves for a second.
 fn animated() -> support::Doc {
     let mut doc = models::rigid(&models::TRIANGLE);
-    doc.animate(Some("Move"), &[(0, "translation", "LINEAR", &[0.0, 1.0], support::vec3(&[[0.0; 3], [1.0, 0.0, 0.0]]))]);
+    doc.animate(Some("Move"), &[(0, "translation", "LINEAR", &[0.0, 1.0][..], support::vec3(&[[0.0; 3], [1.0, 0.0, 0.0]]))]);
     doc
 }

@@ -29,7 +29,7 @@ fn run_script(script: &Path, importer: &str) -> Value {
 }
 
 fn recorded(case: &Case, importer: &str) -> Value {
-    run_script(&case.baked.folder.join("import_bun.py"), importer)
+    run_script(&case.baked.vat.folder.join("import_bun.py"), importer)
 }
 
 fn asset<'a>(record: &'a Value, ending: &str) -> &'a Value {
@@ -188,10 +188,8 @@ fn what_unreal_imports_plays_as_the_source() {
         }
     }
     for case in kit::given(Target::Unreal) {
-        let script = std::fs::read_dir(&case.baked.folder).expect("a folder").map(|e| e.expect("an entry").path());
-        let script =
-            script.into_iter().find(|p| p.extension().is_some_and(|e| e == "py") && p.file_name() != Some("vat_unreal.py".as_ref()));
-        let run = Run::of(&case, &run_script(&script.expect("a script"), "expected"), unchanged);
+        let script = case.baked.vat.folder.join(format!("import_{}.py", case.baked.report.name));
+        let run = Run::of(&case, &run_script(&script, "expected"), unchanged);
         let vertices = imported(&kit::vertices(&case.baked), expected, half);
         run.compare(&vertices, &case, expected).unwrap_or_else(|e| panic!("{}: {e}", case.name));
     }
@@ -333,7 +331,7 @@ fn what_was_imported_otherwise_is_measured_or_refused() {
 fn files_that_are_missing_or_wrong_are_named() {
     let case = kit::sample(Target::Unreal, |_| ());
     let copy = tempfile::tempdir().expect("a folder");
-    for entry in std::fs::read_dir(&case.baked.folder).expect("the folder") {
+    for entry in std::fs::read_dir(&case.baked.vat.folder).expect("the folder") {
         let path = entry.expect("an entry").path();
         if path.is_file() {
             std::fs::copy(&path, copy.path().join(path.file_name().expect("a name"))).expect("a copy");

@@ -10,6 +10,7 @@ use naga::back::{PipelineConstants, hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{Literal, Module, TypeInner};
 use vatbake::plan::mesh::{Influence, Morph, Vertex};
+use vatbake::preview::layout::{MaterialUniform, PREVIEW_WGSL, VatBake, ViewUniform, shader};
 use vatbake::skin::layout::{self, BOUNDS_WGSL, Params, RowResults, SKIN_WGSL, binding};
 
 fn modules() -> Vec<(&'static str, Module, ModuleInfo)> {
@@ -46,11 +47,12 @@ fn every_shader_file_is_part_of_a_module() {
     for entry in folder.read_dir().expect("shaders/").map(|e| e.expect("an entry").path()) {
         if entry.extension().is_some_and(|e| e == "wgsl") {
             let text = std::fs::read_to_string(&entry).expect("a shader");
-            assert!(BOUNDS_WGSL.contains(&text) || SKIN_WGSL.contains(&text), "{} is in no module", entry.display());
+            let is_used = [BOUNDS_WGSL, SKIN_WGSL, PREVIEW_WGSL].iter().any(|module| module.contains(&text));
+            assert!(is_used, "{} is in no module", entry.display());
             found += 1;
         }
     }
-    assert_eq!(found, 3, "deform, bounds, skin");
+    assert_eq!(found, 4, "deform, bounds, skin, preview");
 }
 
 #[test]
@@ -189,5 +191,36 @@ fn constants_are_those_of_rust() {
     assert_eq!(constant(skin, "MOST_COUNTS"), f64::from(layout::MOST_COUNTS));
     for module in [bounds, skin] {
         assert_eq!(constant(module, "NO_DIRECTION"), f64::from(layout::NO_DIRECTION));
+    }
+}
+
+/// The preview's module with every kind of texture that a bake may have, for every driver, and its structures as Rust has them.
+#[test]
+fn the_preview_validates_with_every_kind_of_texture() {
+    for floats in [[false, false], [true, false], [false, true], [true, true]] {
+        let source = shader(floats);
+        let module = naga::front::wgsl::parse_str(&source).unwrap_or_else(|e| panic!("{floats:?}: {}", e.emit_to_string(&source)));
+        let info = Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module);
+        let info = info.unwrap_or_else(|e| panic!("{floats:?}: {}", e.emit_to_string(&source)));
+        assert_eq!(source.matches("texture_2d<u32>;").count(), floats.iter().filter(|is_float| !**is_float).count());
+
+        let options = spv::Options { lang_version: (1, 3), ..Default::default() };
+        spv::write_vec(&module, &info, &options, None).unwrap_or_else(|e| panic!("to SPIR-V: {e}"));
+        let metal = msl::Options { lang_version: (2, 4), fake_missing_bindings: true, ..Default::default() };
+        msl::write_string(&module, &info, &metal, &msl::PipelineOptions::default()).unwrap_or_else(|e| panic!("to MSL: {e}"));
+        let options = hlsl::Options { shader_model: hlsl::ShaderModel::V6_0, fake_missing_bindings: true, ..Default::default() };
+        let (pipeline, mut text) = (hlsl::PipelineOptions::default(), String::new());
+        hlsl::Writer::new(&mut text, &options, &pipeline).write(&module, &info, None).unwrap_or_else(|e| panic!("to HLSL: {e}"));
+
+        let named = |list: &[(&str, usize)]| list.iter().map(|(n, o)| ((*n).to_owned(), *o)).collect::<Vec<_>>();
+        macro_rules! at {
+            ($ty:ty: $($field:ident),*) => { [$((stringify!($field), offset_of!($ty, $field))),*] };
+        }
+        let bake = at!(VatBake: scale, width, bias, frames, lanes, groups, position_encoding, normal_encoding);
+        assert_eq!(structure(&module, "VatBake"), (named(&bake), size_of::<VatBake>()));
+        let material = at!(MaterialUniform: base, cutoff, blends, is_two_sided, has_picture);
+        assert_eq!(structure(&module, "Material"), (named(&material), size_of::<MaterialUniform>()));
+        let view = at!(ViewUniform: projection, to_gltf, clip, eye, now, key, ground, fall, padding, fill, colouring, rim, has_normals);
+        assert_eq!(structure(&module, "View"), (named(&view), size_of::<ViewUniform>()));
     }
 }

@@ -254,7 +254,7 @@ fn what_an_engine_does_not_take_is_refused_before_anything_is_written() {
         (refused(&[Target::Bevy, Target::Godot], |o| o.format = Format::Png16), ["--for godot", "exr16"]),
         (refused(&[Target::Unreal], |o| o.format = Format::Ktx2), ["--for unreal", "exr32"]),
         (refused(&[Target::Three], |o| o.normals = Normals::Alpha), ["--normals alpha", "three"]),
-        (refused(&[Target::Godot], |o| o.uv_set = 2), ["godot", "UV set 2"]),
+        (refused(&[Target::Bevy], |o| o.uv_set = 2), ["bevy", "UV set 2"]),
         (refused(&[Target::Three], |o| o.fps = Fps::Rate(900.0)), ["4096", "--fps"]),
     ] {
         assert!(words.iter().all(|w| message.contains(w)), "{message}");
@@ -305,7 +305,7 @@ fn of_what_holds_the_limit_the_cheapest_is_taken() {
         assert_eq!(cost(report), cheapest, "{limit} {degrees}: {:?}", best.said(Code::EncodingChosen));
         let said = best.said(Code::EncodingChosen).expect("why");
         assert!(said.contains("bytes a vertex and frame") && said.contains("off by at most"), "{said}");
-        chosen.insert(report.textures.iter().map(|t| format!("{} ", t.pixel)).collect::<String>());
+        chosen.insert(report.textures.iter().map(|t| format!("{} {} ", t.pixel, t.encoding)).collect::<String>());
     }
     assert!(chosen.len() >= 4, "the limits do not tell encodings apart: {chosen:?}");
 }

@@ -156,6 +156,13 @@ fn run(scene: &Scene, request: &Request, mut warnings: Warnings, mut clock: Cloc
         mesh = Some(file);
     }
     let Some(mesh) = mesh else { return Err(Error::Bake("a bake without a set of files".into())) };
+    let mut limits = Vec::new();
+    for (target, outcome) in outcomes.iter().filter_map(|o| Some((o.delivery.target?, o))) {
+        let sidecar = describe::sidecar(scene, &planned, options, outcome, &mesh, &name, &warnings);
+        let found = target.check(&Kit { name: &name, sidecar: &sidecar });
+        limits.extend(found.into_iter().map(|what| format!("{} kit: {what}", target.folder())));
+    }
+    warnings.add(Code::KitLimits, limits.len() as u64, || limits.join("; "));
     refuse_warnings(options, &warnings)?;
     let sidecar_name = format!("{name}.vat.json");
     for (set, outcome) in sets.iter_mut().zip(&outcomes) {

@@ -103,7 +103,7 @@ fn build(document: &Document, lookup: &Lookup) -> Result<Mesh, String> {
         let base = u32::try_from(base).map_err(|_| "the mesh has too many vertices")?;
         mesh.indices.extend(document.indices(primitive, count)?.into_iter().map(|i| i + base));
         let index_count = mesh.indices.len() - first_index;
-        if index_count % 3 != 0 {
+        if !index_count.is_multiple_of(3) {
             return Err(format!("a primitive has {index_count} indices, which make no whole triangles; the file is damaged"));
         }
         mesh.primitives.push(Primitive { material, first_index, index_count });

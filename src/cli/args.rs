@@ -37,6 +37,8 @@ pub enum Command {
     Schema,
     /// Print the code that plays a bake, for a vertex shader
     Shader(ShaderArgs),
+    /// Make a picture, an animation or a page of a bake, from its files
+    Preview(super::preview::PreviewArgs),
     /// Check a bake's files: whole, intact, playable, and how far from the model
     Verify(verify::VerifyArgs),
 }
@@ -100,7 +102,7 @@ pub struct BakeArgs {
     #[arg(long, help_heading = "Common")]
     pub json: bool,
     /// Take warnings (not notes) for errors: nothing is written, exit code 3
-    #[arg(long, help_heading = "Common")]
+    #[arg(long, hide_short_help = true, help_heading = "Common")]
     pub strict: bool,
 
     /// Scene to bake, by number or name [default: the file's own]
@@ -143,7 +145,7 @@ pub struct BakeArgs {
     ///
     /// Chooses among all values of --format, --normals and --position that are left at `auto`, by a run that measures each of them over
     /// all frames. Which one it was and why is a note; an error names the best that can be had where none is exact enough.
-    #[arg(long, value_name = "LENGTH", value_parser = parse_length, help_heading = "Texture")]
+    #[arg(long, value_name = "LENGTH", value_parser = parse_length, hide_short_help = true, help_heading = "Texture")]
     pub max_error: Option<f64>,
     /// Largest angle in degrees between a normal and its texel that --max-error chooses by
     #[arg(long, value_name = "DEGREES", default_value_t = Options::default().max_normal_error, requires = "max_error", value_parser = parse_angle, hide_short_help = true, help_heading = "Texture")]

@@ -10,6 +10,7 @@ pub mod facts;
 pub mod input;
 pub mod inspect;
 pub mod json;
+pub mod preview;
 pub mod progress;
 pub mod schema;
 pub mod shader;
@@ -45,6 +46,7 @@ pub fn run(words: Vec<OsString>) -> Exit {
         Command::Devices(args) => devices::run(&args),
         Command::Schema => schema::run(),
         Command::Shader(args) => shader::run(&args),
+        Command::Preview(args) => preview::run(&args),
         Command::Verify(args) => verify::run(&args),
     };
     result.unwrap_or_else(|error| {

@@ -6,6 +6,7 @@
 //!
 //! No `.meta` files: nothing refers to a file by its GUID, and no file has import settings that matter.
 
+use super::fill::fill;
 use super::{Kit, KitFile};
 use crate::output::sidecar::Sidecar;
 use crate::playback::Language;
@@ -39,12 +40,15 @@ fn readme(name: &str, sidecar: &Sidecar) -> String {
     if sidecar.clips.len() > LISTED {
         clips.push(format!("{} more", sidecar.clips.len() - LISTED));
     }
-    include_str!("unity/README.md")
-        .replace("{{name}}", name)
-        .replace("{{vertices}}", &sidecar.vertex_count.to_string())
-        .replace("{{frames}}", &sidecar.frame_count.to_string())
-        .replace("{{first_clip}}", &quoted(sidecar.clips.first().and_then(|clip| clip.name.as_deref()).unwrap_or("clip_0")))
-        .replace("{{clips}}", &clips.join(", "))
+    let first = quoted(sidecar.clips.first().and_then(|clip| clip.name.as_deref()).unwrap_or("clip_0"));
+    let values = [
+        ("name", name),
+        ("vertices", &sidecar.vertex_count.to_string()),
+        ("frames", &sidecar.frame_count.to_string()),
+        ("first_clip", &first),
+        ("clips", &clips.join(", ")),
+    ];
+    fill(include_str!("unity/README.md"), &values)
 }
 
 /// A clip's name as the importer gives it, to stand in a line of Markdown: whatever a file calls it.

@@ -146,7 +146,7 @@ fn check_box(what: &str, said: &Bounds, found: Motion, slack: f64, file: &str, f
     let (min, max) = (corner(said.min), corner(said.max));
     let out = (min - found.min).max(found.max - max).max_element();
     let wide = (found.min - min).max(max - found.max).max_element();
-    if !(out <= slack) {
+    if out.is_nan() || out > slack {
         let text = format!("the box of {what} is too small: a position lies {out:.6} outside, and culling will cut it off; bake again");
         findings.wrong(Code::Bounds, file, text);
     }

@@ -229,8 +229,7 @@ pub(super) fn check_limit(baked: &Baked, measured: Option<&Measured>, limit: Opt
         Some(measured) => (measured.position_max, "measured against the model"),
         None => (baked.texture(Role::Position).map_or(0.0, |(t, _)| f64::from(t.error.max)), "as the sidecar records it"),
     };
-    // written so that NaN is over any limit
-    if !(error <= limit * units) {
+    if error.is_nan() || error > limit * units {
         let unit = unit_name(baked);
         let text = format!(
             "the largest error of a position, {what}, is {error:.3e} {unit}, over the limit of {:.3e} {unit}; bake in a finer format (--max-error chooses)",

@@ -201,7 +201,7 @@ pub(super) fn check_sidecar(sidecar: &Sidecar, name: &str, findings: &mut Findin
 fn check_sizes(sidecar: &Sidecar, wrong: &mut impl FnMut(Code, String)) {
     let layout = &sidecar.layout;
     for (side, texels) in [("width", layout.width), ("height", layout.height)] {
-        if texels % 4 != 0 {
+        if !texels.is_multiple_of(4) {
             wrong(Code::Layout, format!("the {side} of the layout is {texels}, which is no multiple of 4"));
         }
     }
@@ -256,8 +256,8 @@ fn check_textures(sidecar: &Sidecar, wrong: &mut impl FnMut(Code, String)) {
 fn check_error(texture: &Texture, wrong: &mut impl FnMut(Code, String)) {
     let (error, file) = (&texture.error, &texture.file);
     let is_number = error.max.is_finite() && error.rms.is_finite() && error.max >= 0.0 && error.rms >= 0.0;
-    // The largest and the mean are added up in different roundings.
-    if !is_number || f64::from(error.rms) > f64::from(error.max) * 1.001 + 1e-12 {
+    // Squares are added up in 1/256 steps (see `skin`), so that the mean of equal errors may come out a little over the largest.
+    if !is_number || f64::from(error.rms) > f64::from(error.max) * 1.02 + 1e-12 {
         wrong(
             Code::RecordedError,
             format!("the error of {file} is {} at most and {} on average (RMS), which cannot be", error.max, error.rms),

@@ -137,54 +137,74 @@ impl Reference {
         Ok(())
     }
 
-    /// Per part, the way to make normals that comes closest to the rest pose's: the file's, flat, or smooth over the node.
-    fn choose_normals(&mut self, baked: &Baked, pose: &Pose, by_number: &[Option<usize>], triangles: &[[usize; 3]]) {
+    /// Per part, the way to make normals that comes closest to the rest pose's and to those of some frames: the file's, flat, or smooth
+    /// over the node. A bake does not say which it was, and on a cube at rest all look alike.
+    fn choose_normals(&mut self, baked: &Baked, rest_pose: &Pose, by_number: &[Option<usize>], triangles: &[[usize; 3]]) {
+        const FRAMES: usize = 8;
         let count = baked.sidecar.vertex_count as usize;
-        let positions = self.positions(pose);
         self.faces = vec![Vec::new(); count];
-        let Some(rest) = &baked.mesh.normals else {
-            self.parts.iter_mut().for_each(|run| run.has_own_normals = false);
-            return;
-        };
-        // The mesh's normals are in glTF's axes.
-        let axes = baked.sidecar.space.axes().as_dmat3();
-        let shown = |vertex: usize| {
-            let normal = rest.get(by_number.get(vertex).copied().flatten()?)?;
-            (axes * DVec3::from(normal.map(f64::from))).try_normalize()
-        };
         let mut flat: Vec<Vec<[usize; 3]>> = vec![Vec::new(); count];
         for &triangle in triangles {
-            triangle.iter().for_each(|&corner| flat[corner].push(triangle));
+            for corner in triangle {
+                if let Some(faces) = flat.get_mut(corner) {
+                    faces.push(triangle);
+                }
+            }
         }
         let smooth = self.smooth_faces(&flat, count);
-        // Largest angles tell less than means: single vertices may have no direction.
-        let cost = |normals: &mut dyn Iterator<Item = (usize, Option<DVec3>)>| {
+        // The mesh's normals are in glTF's axes.
+        let axes = baked.sidecar.space.axes().as_dmat3();
+        let at_rest = |vertex: usize| {
+            let normal = baked.mesh.normals.as_ref()?.get(by_number.get(vertex).copied().flatten()?)?;
+            Some(axes * DVec3::from(normal.map(f64::from)))
+        };
+        let mut costs = vec![[0.0; 3]; self.parts.len()];
+        self.add_costs(rest_pose, &flat, &smooth, &at_rest, &mut costs);
+        let frames = baked.sidecar.frame_count as usize;
+        for frame in (0..frames).step_by(frames.div_ceil(FRAMES).max(1)) {
+            if let Some(pose) = self.frame(&baked.sidecar, frame) {
+                self.add_costs(&pose, &flat, &smooth, &|vertex| baked.normal(vertex, frame), &mut costs);
+            }
+        }
+        for (run, [own, by_flat, by_smooth]) in self.parts.iter_mut().zip(costs) {
+            run.has_own_normals &= own <= by_flat.min(by_smooth) + 1e-6;
+            if !run.has_own_normals {
+                let faces = if by_flat <= by_smooth { &flat } else { &smooth };
+                let range = run.first_vertex..run.first_vertex + run.sources.len();
+                range.for_each(|vertex| self.faces[vertex] = faces[vertex].clone());
+            }
+        }
+    }
+
+    /// Adds each part's mean distance from the shown normals in a pose: by the file's own, by flat ones, by smooth ones.
+    fn add_costs(
+        &self,
+        pose: &Pose,
+        flat: &[Vec<[usize; 3]>],
+        smooth: &[Vec<[usize; 3]>],
+        shown: &dyn Fn(usize) -> Option<DVec3>,
+        costs: &mut [[f64; 3]],
+    ) {
+        let positions = self.positions(pose);
+        let mean = |normals: &mut dyn Iterator<Item = (usize, Option<DVec3>)>| {
             let (mut sum, mut seen) = (0.0, 0_u32);
             for (vertex, normal) in normals {
-                if let (Some(a), Some(b)) = (normal, shown(vertex)) {
+                if let (Some(a), Some(b)) = (normal, shown(vertex).and_then(|n| n.try_normalize())) {
                     sum += a.distance(b);
                     seen += 1;
                 }
             }
-            if seen == 0 { f64::INFINITY } else { sum / f64::from(seen) }
+            if seen == 0 { 0.0 } else { sum / f64::from(seen) }
         };
-        for i in 0..self.parts.len() {
-            let run = &self.parts[i];
+        for (run, cost) in self.parts.iter().zip(costs) {
             let range = run.first_vertex..run.first_vertex + run.sources.len();
-            let computed = |faces: &[Vec<[usize; 3]>]| cost(&mut range.clone().map(|v| (v, self.face_normal(&faces[v], &positions))));
-            let own = match run.has_own_normals {
-                true => cost(&mut range.clone().zip(self.own_normals(run, pose))),
-                false => f64::INFINITY,
-            };
-            let (by_flat, by_smooth) = (computed(&flat), computed(&smooth));
-            let faces = if by_flat <= by_smooth { &flat } else { &smooth };
-            let is_own = own <= by_flat.min(by_smooth);
-            if !is_own {
-                for vertex in range {
-                    self.faces[vertex] = faces[vertex].clone();
-                }
-            }
-            self.parts[i].has_own_normals = is_own;
+            let computed = |faces: &[Vec<[usize; 3]>]| mean(&mut range.clone().map(|v| (v, self.face_normal(&faces[v], &positions))));
+            let primitive = &self.scene.primitives[run.part.primitive];
+            cost[0] += if run.has_own_normals { mean(&mut range.clone().zip(self.own_normals(run, pose))) } else { f64::INFINITY };
+            // Flat normals share no vertex.
+            let is_unshared = run.sources.len() == primitive.triangles.len() * 3;
+            cost[1] += if is_unshared { computed(flat) } else { f64::INFINITY };
+            cost[2] += computed(smooth);
         }
     }
 

@@ -273,7 +273,7 @@ fn say_alignment(file: &str, baked: &Baked, alignment: &Alignment, in_world: boo
     let encoding = baked.texture(Role::Position).map(|(texture, _)| texture.encoding);
     let is_offset = matches!(encoding, Some(Encoding::OffsetUnorm | Encoding::OffsetFloat));
     // A shift alone leaves offsets as they are.
-    let is_wrong = is_offset && !is_same || !is_offset;
+    let is_wrong = !(is_offset && is_same);
     let text = format!(
         "{what}; positions decoded from the textures are in the sidecar's space ({}): export with its axes and unit, or turn what is decoded",
         unit_name(baked)
@@ -324,7 +324,7 @@ fn count(
         let distance = alignment.apply(*rest).distance(place) / alignment.factor;
         verdict.largest_distance = verdict.largest_distance.max(distance);
         is_named[n as usize] = true;
-        if !(distance <= limit) {
+        if distance.is_nan() || distance > limit {
             moved.push(n);
         }
     }

@@ -8,7 +8,9 @@ void main() {
     VERTEX = cases[i * 4u].xyz;
     TIME = cases[i * 4u].w;
     UV = vec2(0.0);
+    // the lookup: TEXCOORD_1, or TEXCOORD_2 where that is taken
     UV2 = cases[i * 4u + 1u].xy;
+    CUSTOM0 = vec4(UV2, 0.0, 0.0);
     INSTANCE_CUSTOM = cases[i * 4u + 2u];
     NORMAL = cases[i * 4u + 3u].xyz;
     TANGENT = vec3(1.0, 0.0, 0.0);

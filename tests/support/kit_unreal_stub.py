@@ -3,7 +3,7 @@
 Every property that is set, every node and every connection is recorded. A property or an enum that is not listed here is an error,
 as in the editor; the lists are what public scripts for Unreal 5 set. IMPORTER says how the mesh comes in: `expected` (x, z, y in
 centimetres, UVs as half floats), `turned` (-z, x, y), `metres`, `upside-down` (v turned over), `bent` (a vertex out of place),
-`old` (an engine that lacks combine_static_meshes_behavior), `no-lookup` (UV channel 1 lost).
+`old` (an engine that lacks combine_static_meshes_behavior), `no-lookup` (its UV channel lost).
 """
 import json
 import os
@@ -193,13 +193,16 @@ def import_mesh(path, place):
         start = document["bufferViews"][accessor["bufferView"]].get("byteOffset", 0) + accessor.get("byteOffset", 0)
         return [struct.unpack_from("<%df" % width, binary, start + 4 * width * row) for row in range(accessor["count"])]
 
+    name = os.path.basename(path).replace("_vat.glb", ".vat.json")
+    with open(os.path.join(os.path.dirname(path), name), encoding="utf-8") as file:
+        channel = json.load(file)["mesh"]["lookup"]["texcoord"]
     vertices, slots = [], []
     for mesh in document["meshes"]:
         for primitive in mesh["primitives"]:
             attributes = primitive["attributes"]
             number = primitive.get("material")
             slots.append(document["materials"][number].get("name", "Material_%d" % number) if number is not None else "DefaultMaterial")
-            for (x, y, z), (u, v) in zip(rows(attributes["POSITION"], 3), rows(attributes["TEXCOORD_1"], 2)):
+            for (x, y, z), (u, v) in zip(rows(attributes["POSITION"], 3), rows(attributes["TEXCOORD_%d" % channel], 2)):
                 if IMPORTER == "turned":
                     point = (-z * 100.0, x * 100.0, y * 100.0)
                 elif IMPORTER == "metres":
@@ -211,7 +214,7 @@ def import_mesh(path, place):
     if IMPORTER == "bent":
         point, uv = vertices[len(vertices) // 2]
         vertices[len(vertices) // 2] = ((point[0] + 10.0, point[1], point[2]), uv)
-    return StaticMesh(place, vertices, 1 if IMPORTER == "no-lookup" else 2, slots)
+    return StaticMesh(place, vertices, channel + (IMPORTER != "no-lookup"), slots)
 
 
 class AssetTools:

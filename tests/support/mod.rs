@@ -12,6 +12,7 @@
 //! | `oracle` | the given models and where their vertices must be |
 //! | `playback` | runs a playback shader on the software adapter |
 //! | `browser` | headless Chromium, driven by Node scripts |
+//! | `preview` | draws a bake on the software adapter and reads the picture |
 //! | `validate` | Khronos's validator and a JSON Schema validator, both run by Node |
 
 // Every test binary compiles this module and uses a part of it.
@@ -29,6 +30,7 @@ pub mod meshopt;
 pub mod models;
 pub mod oracle;
 pub mod playback;
+pub mod preview;
 pub mod random;
 pub mod texture;
 pub mod validate;

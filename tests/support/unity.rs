@@ -107,7 +107,8 @@ fn compile(folder: &Path, arguments: &[&str], files: &[PathBuf]) {
 
 /// Compiles C#; a warning is an error.
 pub fn try_compile(folder: &Path, arguments: &[&str], files: &[PathBuf]) -> Result<(), String> {
-    let made = Command::new("mcs").current_dir(folder).args(["-warn:4", "-warnaserror"]).args(arguments).args(files).output();
+    let made =
+        Command::new("mcs").current_dir(folder).args(["-langversion:7.2", "-warn:4", "-warnaserror"]).args(arguments).args(files).output();
     let made = made.expect("mcs (on Debian: apt-get install mono-mcs)");
     if made.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&[made.stdout, made.stderr].concat()).into_owned()) }
 }
@@ -143,14 +144,18 @@ pub fn glslang(folder: &Path, text: &str, stage: &str, entry: &str) -> Result<Ve
     std::fs::read(&output).map_err(|e| e.to_string())
 }
 
-/// The kit's vatbake_shape as WGSL that the software adapter runs.
-pub fn to_wgsl(folder: &Path) -> String {
-    let text = std::fs::read_to_string(Path::new(STUBS).join("urp_stubs/run.hlsl")).expect("run.hlsl");
-    let spirv = glslang(folder, &text, "comp", "run").unwrap_or_else(|e| panic!("{e}"));
-    let module = naga::front::spv::parse_u8_slice(&spirv, &naga::front::spv::Options::default()).expect("SPIR-V");
-    let validator = &mut naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
-    let info = validator.validate(&module).expect("a valid module");
-    naga::back::wgsl::write_string(&module, &info, naga::back::wgsl::WriterFlags::empty()).expect("WGSL")
+/// The kit's vatbake_shape as WGSL that the software adapter runs. Made once: its files are the same in every kit.
+pub fn shape(kit: &Path) -> &'static str {
+    static MADE: OnceLock<String> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let folder = shader_folder(kit);
+        let text = std::fs::read_to_string(Path::new(STUBS).join("urp_stubs/run.hlsl")).expect("run.hlsl");
+        let spirv = glslang(folder.path(), &text, "comp", "run").unwrap_or_else(|e| panic!("{e}"));
+        let module = naga::front::spv::parse_u8_slice(&spirv, &naga::front::spv::Options::default()).expect("SPIR-V");
+        let mut validator = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
+        let info = validator.validate(&module).expect("a valid module");
+        naga::back::wgsl::write_string(&module, &info, naga::back::wgsl::WriterFlags::empty()).expect("WGSL")
+    })
 }
 
 /// A texture as a shader sees it.
@@ -236,8 +241,7 @@ impl Imported {
 
     /// Position and normal of each case: vertex, instance, time. An instance has three vectors: clip, clip faded out, fade.
     pub fn show(&self, wgsl: &str, surface: &str, instances: &[[[f64; 4]; 3]], cases: &[(usize, usize, f64)]) -> Vec<[V3; 2]> {
-        let texels = |t: &Texels| t.all.clone();
-        let none = vec![0.0; 4];
+        let normals = self.normal.as_ref().map_or(&[0.0; 4][..], |t| t.all.as_slice());
         let instances: Vec<f32> = instances.iter().flatten().flatten().map(|v| *v as f32).collect();
         let flat: Vec<f32> = cases
             .iter()
@@ -249,8 +253,8 @@ impl Imported {
             .collect();
         let resources = [
             Resource::Uniform(self.uniforms(surface)),
-            Resource::Storage(&texels(&self.position)),
-            Resource::Storage(&self.normal.as_ref().map_or(none, texels)),
+            Resource::Storage(&self.position.all),
+            Resource::Storage(normals),
             Resource::Storage(&instances),
             Resource::Storage(&flat),
         ];
@@ -264,7 +268,7 @@ impl Imported {
         let mut words: Vec<u32> = Vec::new();
         let mut singles = false;
         for (kind, name) in members(surface) {
-            let value = self.material.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, v)| v);
+            let value = self.material.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, v)| v.as_slice());
             let width = if kind == "float4" { 4 } else { 1 };
             assert!(width == 1 || !singles, "{name} is a vector behind a single number");
             assert!(value.len() <= width, "{name} = {value:?}");

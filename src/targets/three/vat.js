@@ -21,6 +21,7 @@ import decode from './vat.glsl.js';
 
 const POSITION_ENCODINGS = ['offset-unorm', 'absolute-unorm', 'offset-float', 'absolute-float'];
 const DIRECTION_ENCODINGS = ['unit-unorm', 'unit-float', 'alpha-octahedral'];
+const ktx2 = new KTX2Loader(); // needs no transcoder for half floats
 const REBASE = 300; // seconds after which the shader's clock goes back to 0: 32-bit seconds jitter after hours
 
 /** Loads a bake: NAME.vat.json, and the mesh and textures that it names. */
@@ -33,10 +34,10 @@ export async function loadVat(url, renderer) {
     throw new Error(`${base}: format ${sidecar.format}, version ${sidecar.version}; vatbake, version 1, is played here`);
   }
   const at = file => new URL(encodeURIComponent(file), base).href;
-  const ktx2 = new KTX2Loader().detectSupport(renderer);
+  ktx2.detectSupport(renderer);
   const texture = role => {
     const entry = sidecar.textures.find(t => t.role === role);
-    return entry && entry.encoding !== 'alpha-octahedral' ? loadTexture(entry, at(entry.file), renderer, ktx2) : null;
+    return entry && entry.encoding !== 'alpha-octahedral' ? loadTexture(entry, at(entry.file), renderer) : null;
   };
   const [gltf, position, normal, tangent] = await Promise.all([
     new GLTFLoader().setKTX2Loader(ktx2).loadAsync(at(sidecar.mesh.file)),
@@ -47,7 +48,7 @@ export async function loadVat(url, renderer) {
   return new Vat(sidecar, meshes, { position, normal, tangent });
 }
 
-async function loadTexture({ file, pixel }, href, renderer, ktx2) {
+async function loadTexture({ file, pixel }, href, renderer) {
   let texture;
   if (file.endsWith('.ktx2')) {
     texture = await ktx2.loadAsync(href);
@@ -58,7 +59,7 @@ async function loadTexture({ file, pixel }, href, renderer, ktx2) {
     texture = await new TextureLoader().loadAsync(href);
     texture.flipY = false;
   } else {
-    throw new Error(`${file}: browsers cut a 16-bit PNG to 8 bits; bake with --for three, or --format exr16`);
+    throw new Error(`${file}: browsers cut a 16-bit PNG to 8 bits; bake with --for three`);
   }
   // Data, not a picture: no colour space, filter or mip maps.
   texture.colorSpace = NoColorSpace;
@@ -67,7 +68,7 @@ async function loadTexture({ file, pixel }, href, renderer, ktx2) {
   texture.needsUpdate = true;
   const { width, height } = texture.image, most = renderer.capabilities.maxTextureSize;
   if (Math.max(width, height) > most) {
-    throw new Error(`${file}: ${width} x ${height} texels, and this device takes ${most}; bake with a smaller --max-size or --fps, or fewer --clips`);
+    throw new Error(`${file}: ${width} x ${height} texels, this device takes ${most}; bake fewer --clips, or with a smaller --max-size or --fps`);
   }
   return texture;
 }
@@ -98,8 +99,8 @@ export class Vat {
   /** A clip of the sidecar, by its name or number. */
   clip(which) {
     const found = this.sidecar.clips.find((clip, index) => clip.name === which || index === which);
-    if (!found) throw new Error(`no clip ${JSON.stringify(which)}; there are ${this.sidecar.clips.map(c => JSON.stringify(c.name)).join(', ')}`);
-    return found;
+    if (found) return found;
+    throw new Error(`no clip ${JSON.stringify(which)}; there are ${this.sidecar.clips.map(c => JSON.stringify(c.name)).join(', ')}`);
   }
 
   /** So many instances, all at the origin in the first frame of the first clip. */
@@ -216,7 +217,7 @@ export class VatCrowd extends Group {
 
   #instanced(mesh, count) {
     const source = mesh.geometry, { texcoord } = this.vat.sidecar.mesh.lookup;
-    const lookup = source.getAttribute(['uv', 'uv1', 'uv2', 'uv3'][texcoord] ?? `texcoord_${texcoord}`); // GLTFLoader's names
+    const lookup = source.getAttribute(['uv', 'uv1', 'uv2', 'uv3'][texcoord]);
     if (!lookup) throw new Error(`${this.vat.sidecar.mesh.file}: no TEXCOORD_${texcoord}, by which a vertex finds its texels`);
     const geometry = new BufferGeometry().setIndex(source.index);
     Object.assign(geometry.attributes, source.attributes, { vat_uv: lookup }, this.attributes);

@@ -22,6 +22,11 @@ namespace Vatbake
         public bool stepped;
         /// <summary>Box of its positions.</summary>
         public Bounds bounds;
+        /// <summary>The way that was taken out of the clip (--root-motion strip), by frame from zero; empty where none was. An instance
+        /// turned by Quaternion.Euler(0, rootYaw * Mathf.Rad2Deg, 0) and then moved by this shows the frame as the model has it.</summary>
+        public Vector3[] rootTranslation;
+        /// <summary>Radians about +Y; goes on past half a turn, so that neighbours can be blended.</summary>
+        public float[] rootYaw;
     }
 
     /// <summary>Mesh, textures, materials and clips of a bake.</summary>

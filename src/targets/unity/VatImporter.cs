@@ -216,10 +216,23 @@ namespace Vatbake
                     loops = json["loop"].Text() != "once",
                     stepped = json.Flag("stepped"),
                     bounds = Box(json["bounds"]),
+                    rootTranslation = new Vector3[0],
+                    rootYaw = new float[0],
                 };
                 if (clip.frameCount < 1 || clip.firstFrame + clip.frameCount > sidecar["frame_count"].Whole())
                 {
                     throw json.Fault("has frames that the bake lacks");
+                }
+                if (json.Has("root_motion"))
+                {
+                    var way = json["root_motion"]["translation"];
+                    clip.rootYaw = json["root_motion"]["yaw"].Numbers(clip.frameCount);
+                    clip.rootTranslation = new Vector3[clip.frameCount];
+                    for (int i = 0; i < clip.frameCount; i++)
+                    {
+                        var at = way[i].Numbers(3);
+                        clip.rootTranslation[i] = new Vector3(at[0], at[1], at[2]);
+                    }
                 }
                 clips.Add(clip);
             }

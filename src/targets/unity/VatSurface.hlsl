@@ -138,9 +138,9 @@ half4 vatbake_color(float2 uv, half4 vertexColor) {
 VatSurface vatbake_surface(float2 uv, half4 vertexColor) {
     VatSurface surface;
     surface.color = vatbake_color(uv, vertexColor);
-    half4 packed = SAMPLE_TEXTURE2D(_MetallicRoughnessMap, sampler_MetallicRoughnessMap, uv);  // as glTF packs it
-    surface.metallic = packed.b * half(_Metallic);
-    surface.smoothness = 1.0 - packed.g * half(_Roughness);
+    half4 orm = SAMPLE_TEXTURE2D(_MetallicRoughnessMap, sampler_MetallicRoughnessMap, uv);  // as glTF packs it
+    surface.metallic = orm.b * half(_Metallic);
+    surface.smoothness = 1.0 - orm.g * half(_Roughness);
     surface.occlusion = lerp(1.0, SAMPLE_TEXTURE2D(_OcclusionMap, sampler_OcclusionMap, uv).r, half(_OcclusionStrength));
     surface.emission = SAMPLE_TEXTURE2D(_EmissionMap, sampler_EmissionMap, uv).rgb * half3(_EmissionColor.rgb * _EmissionStrength);
     return surface;

@@ -20,7 +20,6 @@ import vat_unreal  # beside this file, the same for every bake
 
 importlib.reload(vat_unreal)  # the editor keeps modules from the last run
 
-if __name__ == "__main__":
-    BAKE = vat_unreal.import_bake(FOLDER, NAME, CONTENT)
-    if CROWD:
-        vat_unreal.spawn_crowd(BAKE, CROWD)
+BAKE = vat_unreal.import_bake(FOLDER, NAME, CONTENT)
+if CROWD:
+    vat_unreal.spawn_crowd(BAKE, CROWD)

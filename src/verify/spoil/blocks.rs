@@ -16,8 +16,11 @@ const COLOURS: usize = 4;
 /// Fewer busy blocks prove nothing.
 const FEWEST: usize = 4;
 
+/// What a block of 16 texels may pass.
+type Test = fn(&[DVec3]) -> bool;
+
 pub(super) fn name(case: &Case<'_>, findings: &mut Findings) -> bool {
-    let tests: [(&str, fn(&[DVec3]) -> bool); 2] = [
+    let tests: [(&str, Test); 2] = [
         ("at most four colours", |block| count_colours(block) <= COLOURS && is_on_line(block)),
         ("all colours on one line", |block| is_on_line(block)),
     ];
@@ -42,7 +45,7 @@ pub(super) fn name(case: &Case<'_>, findings: &mut Findings) -> bool {
 }
 
 /// Share of the blocks with several colours that pass a test, and how many there are; the grid begins at (`left`, `top`).
-fn share(image: &Image, left: u32, top: u32, test: fn(&[DVec3]) -> bool) -> (f64, usize) {
+fn share(image: &Image, left: u32, top: u32, test: Test) -> (f64, usize) {
     let (mut busy, mut passed) = (0, 0);
     for y in (top..image.height.saturating_sub(3)).step_by(4) {
         for x in (left..image.width.saturating_sub(3)).step_by(4) {

@@ -49,8 +49,7 @@ pub(super) fn name(case: &Case<'_>, reference: &Reference, is_cut: bool, finding
     }
     let all = known.into_iter().map(|(code, what, rows)| (distance(&rows, &found), code, what));
     let Some((left, code, what)) = all.min_by(|a, b| a.0.total_cmp(&b.0)) else { return false };
-    // written so that NaN fails
-    if !(left <= EXPLAINED * cut) {
+    if left.is_nan() || left > EXPLAINED * cut {
         return false;
     }
     let text = format!(

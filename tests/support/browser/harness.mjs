@@ -71,7 +71,8 @@ async function startServer(mounts) {
 
 // Answers a request to jsDelivr from the npm package that lies here.
 async function answerFromPackages(route) {
-  const [, name, version, path] = /^((?:@[^/]+\/)?[^/@]+)@([^/]+)\/(.*)$/.exec(new URL(route.request().url()).pathname.slice('/npm/'.length)) ?? [];
+  const asked = new URL(route.request().url()).pathname.slice('/npm/'.length);
+  const [, name, version, path] = /^((?:@[^/]+\/)?[^/@]+)@([^/]+)\/(.*)$/.exec(asked) ?? [];
   try {
     const here = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')).version;
     if (here !== version) throw new Error(`${name} ${version} is asked for, ${here} lies here`);
@@ -98,7 +99,7 @@ async function preparePage(browser, size, errors, warnings) {
   });
   page.on('pageerror', error => errors.push(String(error.stack ?? error)));
   page.on('requestfailed', request => {
-    // Aborted: by the page itself, or because it was closed before Chromium had told the end of what was read. Missing data shows elsewhere.
+    // Aborted: by the page itself, or closed before Chromium told the end of what was read. Missing data shows elsewhere.
     const text = request.failure()?.errorText;
     if (text !== 'net::ERR_ABORTED') errors.push(`${request.url()}: ${text}`);
   });

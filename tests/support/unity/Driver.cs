@@ -137,6 +137,7 @@ static class Driver
             {
                 { "name", c.name }, { "first_frame", c.firstFrame }, { "frame_count", c.frameCount }, { "fps", c.fps },
                 { "length", c.length }, { "loops", c.loops }, { "stepped", c.stepped }, { "bounds", c.bounds },
+                { "root_translation", c.rootTranslation }, { "root_yaw", c.rootYaw },
             }, text);
         }
         else if (value is Graphics.Call)

@@ -41,10 +41,11 @@ function compare(a, b) {
 }
 
 // Looks at a box from the front, the right and above, as near as it fits.
-function cameraFor(box, direction = [0.6, 0.35, 1]) {
+function cameraFor(box) {
   const camera = new THREE.PerspectiveCamera(30, 1, 0.01, 1e4), centre = box.getCenter(new THREE.Vector3());
-  const away = new THREE.Vector3(...direction).normalize(), reach = box.getSize(new THREE.Vector3()).length();
-  const corners = [0, 1, 2, 3, 4, 5, 6, 7].map(k => new THREE.Vector3(...[0, 1, 2].map(c => (k >> c & 1 ? box.max : box.min).getComponent(c))));
+  const away = new THREE.Vector3(0.6, 0.35, 1).normalize(), reach = box.getSize(new THREE.Vector3()).length();
+  const corner = k => new THREE.Vector3(...[0, 1, 2].map(axis => (k >> axis & 1 ? box.max : box.min).getComponent(axis)));
+  const corners = [0, 1, 2, 3, 4, 5, 6, 7].map(corner);
   const place = distance => {
     camera.position.copy(centre).addScaledVector(away, distance);
     camera.lookAt(centre);
@@ -55,7 +56,7 @@ function cameraFor(box, direction = [0.6, 0.35, 1]) {
     return corners.every(p => Math.max(...p.clone().project(camera).toArray().slice(0, 2).map(Math.abs)) < 0.98);
   };
   let [near, far] = [0.5 * reach, 20 * reach];
-  for (let k = 0; k < 30; k++) {
+  for (let k = 0; k < 20; k++) {
     const middle = (near + far) / 2;
     if (place(middle)) far = middle; else near = middle;
   }
@@ -72,7 +73,7 @@ function lit(object) {
   return scene;
 }
 
-// The original model under three.js's own AnimationMixer.
+// The original model under three.js's own AnimationMixer. `pose` returns a camera for the pose as three.js measures it.
 async function loadOriginal({ model_file }) {
   const gltf = await new GLTFLoader().loadAsync('/model/' + encodeURIComponent(model_file));
   const mixer = new THREE.AnimationMixer(gltf.scene);
@@ -81,6 +82,7 @@ async function loadOriginal({ model_file }) {
     mixer.stopAllAction();
     mixer.clipAction(gltf.animations[clip.animation]).reset().play();
     mixer.setTime(clip.start + seconds);
+    return cameraFor(new THREE.Box3().setFromObject(gltf.scene, true));
   };
   return { object: gltf.scene, pose };
 }
@@ -92,11 +94,9 @@ export async function silhouettes(input) {
   const clips = vat.sidecar.clips, results = [];
   crowd.update(1000);
   for (const [index, clip] of clips.entries()) {
-    const camera = cameraFor(boxOf(clip.bounds));
     for (const share of input.times) {
-      const seconds = share * clip.length;
+      const seconds = share * clip.length, camera = original.pose(clip, seconds);
       const shot = (which, at) => { crowd.play(0, which, { at, once: true }); return draw(ours, camera); };
-      original.pose(clip, seconds);
       const wanted = draw(theirs, camera), found = shot(index, seconds);
       const other = (index + 1) % clips.length;
       results.push({
@@ -107,8 +107,7 @@ export async function silhouettes(input) {
     }
   }
   // The same picture with the normals of the rest pose: how much of the shading the baked ones are.
-  const clip = clips[0], camera = cameraFor(boxOf(clip.bounds)), seconds = input.times[2] * clip.length;
-  original.pose(clip, seconds);
+  const clip = clips[0], seconds = input.times[2] * clip.length, camera = original.pose(clip, seconds);
   const wanted = draw(theirs, camera);
   vat.hasNormals = false;
   const plain = vat.createCrowd(1);
@@ -158,7 +157,8 @@ export async function shadows(input) {
     const shot = at => { crowd.play(0, 0, { at, once: true }); return ours(); };
     original.pose(clip, seconds);
     const wanted = theirs();
-    const result = { covered: covered(wanted), ...compare(shot(seconds), wanted), late: compare(shot((seconds + clip.length / 4) % clip.length), wanted).differ };
+    const late = compare(shot((seconds + clip.length / 4) % clip.length), wanted).differ;
+    const result = { covered: covered(wanted), ...compare(shot(seconds), wanted), late };
     for (const mesh of crowd.children) mesh.customDepthMaterial = mesh.customDistanceMaterial = undefined;
     results[kind] = { ...result, resting: compare(shot(seconds), wanted).differ };
   }
@@ -203,7 +203,8 @@ export async function crowd(input) {
   const alone = renderer.info.render.triangles;
   crowd.count = count;
   crowd.update(vat.sidecar.clips[0].length / 4);
-  return { calls, triangles, alone, primitives: crowd.children.length, covered: covered(first), moved: compare(draw(scene, camera), first).differ };
+  const moved = compare(draw(scene, camera), first).differ;
+  return { calls, triangles, alone, primitives: crowd.children.length, covered: covered(first), moved };
 }
 
 /** Time: a clock that ran for a year, holding a frame, cross-fades, names that are not there. */
@@ -228,7 +229,11 @@ export async function time(input) {
   });
   const frame = shotOf(crowd => crowd.show(0, 0, part * a.fps));
   const twice = shotOf(crowd => crowd.play(0, 0, { at: part, once: false, speed: 2 }));
-  const held = [1.5, 40].map(times => shotOf(crowd => { crowd.play(0, 0, { once: true }); crowd.update(0); crowd.update(times * period); }));
+  const held = [1.5, 40].map(times => shotOf(crowd => {
+    crowd.play(0, 0, { once: true });
+    crowd.update(0);
+    crowd.update(times * period);
+  }));
   const last = shotOf(crowd => crowd.show(0, 0, a.frame_count - 1));
   // A fade of a second from a held frame to another: at its beginning the one, at its end the other.
   const fading = at => shotOf(crowd => {
@@ -240,10 +245,25 @@ export async function time(input) {
   const fades = [0, 0.5, 1].map(fading), other = shotOf(crowd => crowd.show(0, 1, 0));
   let refused = '';
   try { vat.clip('no such clip'); } catch (error) { refused = error.message; }
+  const middle = [differ(fades[1], plain), differ(fades[1], other)];
   return {
     later: differ(later, plain), uneven: differ(uneven, plain), frame: differ(frame, plain), twice: differ(twice, plain),
     held: held.map(picture => differ(picture, last)), moving: differ(plain, last),
-    fade: { begin: differ(fades[0], plain), middle: [differ(fades[1], plain), differ(fades[1], other)], end: differ(fades[2], other), apart: differ(plain, other) },
+    fade: { begin: differ(fades[0], plain), middle, end: differ(fades[2], other), apart: differ(plain, other) },
     refused,
   };
+}
+
+/** Shading by a normal map whose directions only the tangents tell, with and without the baked ones. */
+export async function tangents(input) {
+  const original = await loadOriginal(input), theirs = lit(original.object);
+  const shade = async change => {
+    const vat = await load(input), clip = vat.sidecar.clips[0], seconds = input.times[4] * clip.length;
+    change(vat);
+    const crowd = vat.createCrowd(1), camera = original.pose(clip, seconds);
+    crowd.play(0, 0, { at: seconds, once: true });
+    const wanted = draw(theirs, camera);
+    return compare(draw(lit(crowd), camera), wanted);
+  };
+  return { baked: await shade(() => {}), without: await shade(vat => { vat.textures.tangent = null; }) };
 }
