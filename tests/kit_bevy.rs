@@ -265,8 +265,8 @@ fn the_oracle_is_shown() {
         assert!(std::env::var("CI").as_deref() != Ok("true"), "no shared/data beside the repository; VATBAKE_SHARED names it");
         return;
     };
-    // skinned, rigid, morphed
-    for name in ["CesiumMan", "BoxAnimated", "MorphStressTest"] {
+    // skinned, rigid, morphed; MorphStressTest has its lookup in the third UV set, which Bevy does not read
+    for name in ["CesiumMan", "BoxAnimated", "AnimatedMorphCube"] {
         let model = all.iter().find(|m| m.name == name).unwrap_or_else(|| panic!("the inventory has no {name}"));
         let options = Options { exact_fps: true, device: DeviceChoice::Cpu, ..Options::default() };
         let baked = bake::bake(Input::File(model.file.clone()), options).expect("it bakes");
