@@ -134,7 +134,7 @@ fn spoil_all(bake: &support::Baked, source: &Input, about: &str, expected: usize
                 // Floats that went through 8 bits lost their signs too.
                 let is_float = texture.pixel.ends_with("float");
                 assert!(others.is_empty() || is_float && others == [Code::Clamped], "named {others:?} too: {shown}");
-                assert_eq!(verdict.ok, spoiling == Spoiling::AlphaLost, "{shown}");
+                assert!(!verdict.ok, "{shown}");
                 assert!(verdict.findings.iter().all(|f| f.message.len() > 20));
             }
             done += 1;
@@ -312,7 +312,8 @@ fn t09_other_axes_and_units_are_those_of_the_sidecar() {
             let turn_box = |bounds: &mut Value| {
                 let corner = |c: &str| turn([0, 1, 2].map(|i| bounds[c][i].as_f64().expect("a number"))).map(|v| v * unit);
                 let (a, b) = (corner("min"), corner("max"));
-                *bounds = json!({ "min": [0, 1, 2].map(|i| a[i].min(b[i]) as f32), "max": [0, 1, 2].map(|i| a[i].max(b[i]) as f32) });
+                let (min, max) = ([0, 1, 2].map(|i| a[i].min(b[i]) as f32), [0, 1, 2].map(|i| a[i].max(b[i]) as f32));
+                *bounds = json!({ "min": min, "max": max });
             };
             turn_box(&mut json["bounds"]);
             for clip in json["clips"].as_array_mut().expect("clips") {
