@@ -585,7 +585,9 @@ fn t16_hostile_files_end_in_sentences() {
                 std::fs::write(&path, &bytes).expect("a file");
                 let verdict = verify(&Request { sidecar: folder.path().to_path_buf(), ..Request::default() });
                 let is_said = verdict.as_ref().map_or_else(|e| !e.to_string().is_empty(), |v| !v.findings.is_empty());
-                assert!(is_said || file.ends_with("json"), "round {round} of {file}: nothing is said");
+                // What an EXR's header says beside its texels has no checksum, nor has the sidecar.
+                let is_checked = file.ends_with("png") || file.ends_with("glb");
+                assert!(is_said || !is_checked, "round {round} of {file}: nothing is said");
                 let _ = Baked::read(folder.path());
             }
             std::fs::write(&path, &whole).expect("a file");
