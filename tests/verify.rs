@@ -437,7 +437,7 @@ fn t13_re_exported_meshes_are_judged() {
     let cases: &[(&str, Edit, Option<(Code, Level)>)] = &[
         ("unchanged", |_| (), None),
         ("16-bit UVs", |e| e.uv_type = Type::U16, None),
-        ("8-bit UVs", |e| e.uv_type = Type::U8, Some((Code::MeshLookupLost, Level::Wrong))),
+        ("8-bit UVs", |e| e.uv_type = Type::U8, Some((Code::MeshLookupQuantised, Level::Wrong))),
         ("no second set", |e| drop(e.sets.pop()), Some((Code::MeshLookupLost, Level::Wrong))),
         ("a set dropped", |e| drop((e.sets.remove(0), e.sets[0].0 = "TEXCOORD_0".into())), Some((Code::MeshLookupMoved, Level::Wrong))),
         ("v flipped", |e| e.lookup().iter_mut().for_each(|uv| uv[1] = 1.0 - uv[1]), Some((Code::MeshLookupFlipped, Level::Wrong))),
