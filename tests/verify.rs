@@ -134,7 +134,7 @@ fn spoil_all(bake: &support::Baked, source: &Input, about: &str, expected: usize
                 // Floats that went through 8 bits lost their signs too.
                 let is_float = texture.pixel.ends_with("float");
                 assert!(others.is_empty() || is_float && others == [Code::Clamped], "named {others:?} too: {shown}");
-                assert_eq!(verdict.ok, spoiling == Spoiling::AlphaLost, "{shown}");
+                assert!(!verdict.ok, "{shown}");
                 assert!(verdict.findings.iter().all(|f| f.message.len() > 20));
             }
             done += 1;
@@ -312,7 +312,8 @@ fn t09_other_axes_and_units_are_those_of_the_sidecar() {
             let turn_box = |bounds: &mut Value| {
                 let corner = |c: &str| turn([0, 1, 2].map(|i| bounds[c][i].as_f64().expect("a number"))).map(|v| v * unit);
                 let (a, b) = (corner("min"), corner("max"));
-                *bounds = json!({ "min": [0, 1, 2].map(|i| a[i].min(b[i]) as f32), "max": [0, 1, 2].map(|i| a[i].max(b[i]) as f32) });
+                let (min, max) = ([0, 1, 2].map(|i| a[i].min(b[i]) as f32), [0, 1, 2].map(|i| a[i].max(b[i]) as f32));
+                *bounds = json!({ "min": min, "max": max });
             };
             turn_box(&mut json["bounds"]);
             for clip in json["clips"].as_array_mut().expect("clips") {
@@ -436,7 +437,7 @@ fn t13_re_exported_meshes_are_judged() {
     let cases: &[(&str, Edit, Option<(Code, Level)>)] = &[
         ("unchanged", |_| (), None),
         ("16-bit UVs", |e| e.uv_type = Type::U16, None),
-        ("8-bit UVs", |e| e.uv_type = Type::U8, Some((Code::MeshLookupLost, Level::Wrong))),
+        ("8-bit UVs", |e| e.uv_type = Type::U8, Some((Code::MeshLookupQuantised, Level::Wrong))),
         ("no second set", |e| drop(e.sets.pop()), Some((Code::MeshLookupLost, Level::Wrong))),
         ("a set dropped", |e| drop((e.sets.remove(0), e.sets[0].0 = "TEXCOORD_0".into())), Some((Code::MeshLookupMoved, Level::Wrong))),
         ("v flipped", |e| e.lookup().iter_mut().for_each(|uv| uv[1] = 1.0 - uv[1]), Some((Code::MeshLookupFlipped, Level::Wrong))),
@@ -584,7 +585,9 @@ fn t16_hostile_files_end_in_sentences() {
                 std::fs::write(&path, &bytes).expect("a file");
                 let verdict = verify(&Request { sidecar: folder.path().to_path_buf(), ..Request::default() });
                 let is_said = verdict.as_ref().map_or_else(|e| !e.to_string().is_empty(), |v| !v.findings.is_empty());
-                assert!(is_said || file.ends_with("json"), "round {round} of {file}: nothing is said");
+                // What an EXR's header says beside its texels has no checksum, nor has the sidecar.
+                let is_checked = file.ends_with("png") || file.ends_with("glb");
+                assert!(is_said || !is_checked, "round {round} of {file}: nothing is said");
                 let _ = Baked::read(folder.path());
             }
             std::fs::write(&path, &whole).expect("a file");

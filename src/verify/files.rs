@@ -244,7 +244,7 @@ fn check_textures(sidecar: &Sidecar, wrong: &mut impl FnMut(Code, String)) {
             wrong(Code::Sidecar, format!("{file} is {pixel:?}, to be uploaded as {upload:?}, with {encoding:?}: they do not go together"));
         }
         let shared = sidecar.textures.iter().take(i).any(|t| t.file == *file);
-        let bytes = if shared { 0 } else { texels * texture.pixel.texel_bytes() };
+        let bytes = if shared { 0 } else { texels.saturating_mul(texture.pixel.texel_bytes()) };
         if texture.gpu_bytes != bytes {
             wrong(Code::Sidecar, format!("gpu_bytes of {file} is {}, {texels} texels take {bytes}", texture.gpu_bytes));
         }

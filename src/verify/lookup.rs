@@ -3,11 +3,15 @@
 use half::f16;
 
 use super::verdict::{Code, Findings};
-use crate::baked::{Mesh, lookup_number};
+use crate::baked::{MOST_VERTICES, Mesh, lookup_number};
 use crate::output::sidecar::Sidecar;
 
 pub(super) fn check(mesh: &Mesh, sidecar: &Sidecar, findings: &mut Findings) {
     let (file, lookup) = (sidecar.mesh.file.as_str(), &sidecar.mesh.lookup);
+    // More have been said to be too many, and are not worth their memory.
+    if sidecar.vertex_count > MOST_VERTICES {
+        return;
+    }
     let count = sidecar.vertex_count as usize;
     let mut uses = vec![0_u32; count];
     let mut outside = None;

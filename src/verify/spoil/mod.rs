@@ -15,7 +15,7 @@ use super::files::Set;
 use super::reference::Reference;
 use super::verdict::{Code, Findings};
 use crate::baked::{Baked, Image, Texels};
-use crate::output::sidecar::{Encoding, Pixel, Texture};
+use crate::output::sidecar::{Encoding, Pixel, Role, Texture};
 
 /// Names what happened to each texture that is not intact.
 pub(super) fn name(baked: &Baked, set: &Set, reference: Option<&Reference>, findings: &mut Findings) {
@@ -45,17 +45,19 @@ pub(super) fn name(baked: &Baked, set: &Set, reference: Option<&Reference>, find
             findings.wrong(Code::CutTo8Bits, &texture.file, text);
         }
         let is_explained = reference.is_some_and(|reference| expected::name(&case, reference, is_cut, findings));
+        let mut is_consistent = false;
         if !is_explained {
             match curve::name(&case, is_cut, findings) {
                 curve::Answer::Named => {}
                 curve::Answer::Consistent if is_cut => {}
-                curve::Answer::Consistent | curve::Answer::Unexplained => {
+                answer => {
+                    is_consistent = answer == curve::Answer::Consistent;
                     blur::name(&case, findings);
                 }
             }
         }
         if findings.all.len() == before && !is_converted {
-            say_other(&case, findings);
+            say_other(&case, is_consistent, findings);
         }
     }
 }
@@ -98,9 +100,17 @@ fn has_several(texels: &Texels) -> bool {
     (0..texels.len()).filter_map(|i| texels.get(i)).flatten().any(|v| v != 0.0 && v != 1.0)
 }
 
-/// Nothing known: whole texels of something else, or an edit.
-fn say_other(case: &Case<'_>, findings: &mut Findings) {
+/// Nothing known: whole texels of something else, or an edit. Positions that fit the sidecar's boxes and displacements
+/// (`is_consistent`) are hardly another bake's; directions say nothing of the kind.
+fn say_other(case: &Case<'_>, is_consistent: bool, findings: &mut Findings) {
     let file = case.file();
+    if is_consistent && case.texture.role == Role::Position {
+        let text = format!(
+            "{file} was changed, though boxes and displacements of the clips still fit; with --source it is compared with the model and may be named"
+        );
+        findings.warn(Code::TexelsChanged, file, text);
+        return;
+    }
     let marks = [Code::Padding, Code::Alpha, Code::NotUnit, Code::NotFinite];
     let is_whole = !findings.all.iter().any(|f| f.file.as_deref() == Some(file) && marks.contains(&f.code));
     let text = if is_whole {

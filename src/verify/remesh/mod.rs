@@ -4,12 +4,17 @@
 //! The vertex shader sees positions in the mesh's own space, so that is where offsets are added: nodes' transforms are left out unless
 //! they alone bring the parts together.
 
-use std::collections::HashMap;
+mod align;
+mod count;
+
 use std::path::Path;
 
 use glam::{DMat3, DVec3};
 
-use super::clips::{rest_size, slack};
+use align::{Alignment, align, axes_text};
+use count::count;
+
+use super::clips::rest_size;
 use super::compare::unit_name;
 use super::verdict::{Code, Findings, Level, MeshVerdict};
 use crate::baked::gltf::Document;
@@ -23,8 +28,6 @@ const MOST_SETS: u32 = 8;
 const NEAR: f64 = 1e-4;
 /// Vertices that an alignment is tried on.
 const SAMPLE: usize = 2000;
-/// Factors that tools put on lengths: metres, centimetres, millimetres, inches, feet.
-const FACTORS: [f64; 9] = [1.0, 100.0, 0.01, 1000.0, 0.001, 1.0 / 0.0254, 0.0254, 1.0 / 0.3048, 0.3048];
 
 /// A vertex as the file has it.
 struct Vertex {
@@ -32,22 +35,6 @@ struct Vertex {
     world: DVec3,
     /// TEXCOORD_0 and up.
     uvs: [Option<[f64; 2]>; MOST_SETS as usize],
-}
-
-/// How the file's positions come from the bake's.
-#[derive(Debug, Clone, Copy)]
-struct Alignment {
-    axes: DMat3,
-    factor: f64,
-    shift: DVec3,
-    /// Share of the vertices that are near.
-    share: f64,
-}
-
-impl Alignment {
-    fn apply(&self, rest: DVec3) -> DVec3 {
-        self.axes * rest * self.factor + self.shift
-    }
 }
 
 /// How the lookup is read.
@@ -81,15 +68,7 @@ pub(super) fn check(path: &Path, baked: &Baked, findings: &mut Findings) -> Resu
         largest_distance: 0.0,
     };
     let Some((reading, alignment, in_world)) = find_lookup(&vertices, baked, &rest) else {
-        let sets: Vec<_> =
-            (0..MOST_SETS).filter(|&s| vertices.iter().any(|v| v.uvs[s as usize].is_some())).map(|s| s.to_string()).collect();
-        let has =
-            if sets.is_empty() { "no UV set at all".into() } else { format!("the UV sets {}, none of them the lookup", sets.join(", ")) };
-        let text = format!(
-            "{file} has lost the lookup, TEXCOORD_{}: it has {has}; export it with all UV sets and without generated light-map UVs",
-            lookup.texcoord
-        );
-        findings.wrong(Code::MeshLookupLost, &file, text);
+        say_lost(&file, &vertices, lookup.texcoord, findings);
         return Ok(verdict);
     };
     let numbers: Vec<Option<u32>> = vertices.iter().map(|v| read_number(v, reading, baked)).collect();
@@ -100,6 +79,25 @@ pub(super) fn check(path: &Path, baked: &Baked, findings: &mut Findings) -> Resu
     say_precision(&file, &vertices, reading, baked, smallest[reading.set as usize], findings);
     count(&file, baked, &rest, &vertices, &numbers, &alignment, in_world, &mut verdict, findings);
     Ok(verdict)
+}
+
+/// No set brings the vertices to their places: cut to 8 bits, or not there.
+fn say_lost(file: &str, vertices: &[Vertex], wanted: u32, findings: &mut Findings) {
+    let found: Vec<[f64; 2]> = vertices.iter().filter_map(|v| *v.uvs.get(wanted as usize)?).collect();
+    let is_coarse = |v: f64| ((v * 255.0) - (v * 255.0).round()).abs() < 1e-4;
+    if found.as_flattened().iter().all(|&v| is_coarse(v)) && found.iter().any(|uv| uv[0] > 0.0 && uv[0] < 1.0) {
+        let text = format!(
+            "the lookup of {file} was cut to 8 bits, so vertices find each other's texels; export UV sets as floats or 16 bits, without quantisation"
+        );
+        findings.wrong(Code::MeshLookupQuantised, file, text);
+        return;
+    }
+    let sets: Vec<_> = (0..MOST_SETS).filter(|&s| vertices.iter().any(|v| v.uvs[s as usize].is_some())).map(|s| s.to_string()).collect();
+    let has = if sets.is_empty() { "no UV set at all".into() } else { format!("the UV sets {}, none of them the lookup", sets.join(", ")) };
+    let text = format!(
+        "{file} has lost the lookup, TEXCOORD_{wanted}: it has {has}; export it with all UV sets and without generated light-map UVs"
+    );
+    findings.wrong(Code::MeshLookupLost, file, text);
 }
 
 /// All vertices that the file shows, and per UV set the bytes of its smallest component.
@@ -175,56 +173,6 @@ fn sample(vertices: &[Vertex]) -> impl Iterator<Item = &Vertex> {
     vertices.iter().step_by((vertices.len() / SAMPLE).max(1))
 }
 
-/// The change of axes, unit and origin that brings most of the pairs together.
-fn align(pairs: &[(DVec3, DVec3)], tried: usize, size: f64) -> Option<Alignment> {
-    if pairs.is_empty() {
-        return None;
-    }
-    let count = pairs.len() as f64;
-    let (from, to) = pairs.iter().fold((DVec3::ZERO, DVec3::ZERO), |(a, b), (r, p)| (a + *r / count, b + *p / count));
-    let spread = |of: &dyn Fn(&(DVec3, DVec3)) -> f64| (pairs.iter().map(of).sum::<f64>() / count).sqrt();
-    let guess = spread(&|(_, p)| p.distance_squared(to)) / spread(&|(r, _)| r.distance_squared(from)).max(f64::MIN_POSITIVE);
-    let factors = FACTORS.into_iter().chain([guess]).filter(|f| f.is_finite() && *f > 1e-9);
-    let near = |a: &Alignment| {
-        let limit = NEAR * size.max(f64::MIN_POSITIVE) * a.factor;
-        pairs.iter().filter(|(r, p)| a.apply(*r).distance(*p) <= limit).count() as f64 / tried as f64
-    };
-    let mut best: Option<Alignment> = None;
-    for factor in factors {
-        for axes in signed_axes() {
-            for shift in [DVec3::ZERO, to - axes * from * factor] {
-                let mut found = Alignment { axes, factor, shift, share: 0.0 };
-                found.share = near(&found);
-                if best.is_none_or(|b| found.share > b.share + 1e-9) {
-                    best = Some(found);
-                }
-            }
-        }
-    }
-    best
-}
-
-/// All ways to name and point three axes, the unchanged one first.
-fn signed_axes() -> impl Iterator<Item = DMat3> {
-    const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
-    ORDERS.into_iter().flat_map(|order| {
-        (0..8_u32).map(move |signs| {
-            let row = |i: usize| DVec3::AXES[order[i]] * if signs >> i & 1 == 1 { -1.0 } else { 1.0 };
-            DMat3::from_cols(row(0), row(1), row(2)).transpose()
-        })
-    })
-}
-
-/// `(x, -z, y)`: what stands on each axis now.
-fn axes_text(axes: DMat3) -> String {
-    let row = |i: usize| {
-        let row = axes.row(i);
-        let (c, name) = [(row.x, "x"), (row.y, "y"), (row.z, "z")].into_iter().find(|(c, _)| *c != 0.0).unwrap_or((1.0, "?"));
-        format!("{}{name}", if c < 0.0 { "-" } else { "" })
-    };
-    format!("({}, {}, {})", row(0), row(1), row(2))
-}
-
 fn say_reading(file: &str, reading: Reading, wanted: u32, findings: &mut Findings) {
     if reading.set != wanted {
         let text = format!(
@@ -296,142 +244,5 @@ fn say_precision(file: &str, vertices: &[Vertex], reading: Reading, baked: &Bake
              at 0.5 a vertex finds another's texels; export UV sets as floats, without quantisation"
         );
         findings.add(Code::MeshLookupQuantised, if most > 0.45 { Level::Wrong } else { Level::Warning }, Some(file), text);
-    }
-}
-
-/// Who is named, who is missing, who became one with whom, who stands elsewhere.
-#[allow(clippy::too_many_arguments)]
-fn count(
-    file: &str,
-    baked: &Baked,
-    rest: &[DVec3],
-    vertices: &[Vertex],
-    numbers: &[Option<u32>],
-    alignment: &Alignment,
-    in_world: bool,
-    verdict: &mut MeshVerdict,
-    findings: &mut Findings,
-) {
-    let limit = NEAR * rest_size(baked).max(f64::MIN_POSITIVE);
-    let mut is_named = vec![false; rest.len()];
-    let (mut unnamed, mut moved) = (0, Vec::new());
-    for (vertex, number) in vertices.iter().zip(numbers) {
-        let Some((n, rest)) = number.and_then(|n| Some((n, rest.get(n as usize)?))) else {
-            unnamed += 1;
-            continue;
-        };
-        let place = if in_world { vertex.world } else { vertex.local };
-        let distance = alignment.apply(*rest).distance(place) / alignment.factor;
-        verdict.largest_distance = verdict.largest_distance.max(distance);
-        is_named[n as usize] = true;
-        if distance.is_nan() || distance > limit {
-            moved.push(n);
-        }
-    }
-    let is_used = used_vertices(baked, rest.len());
-    let missing: Vec<usize> = (0..rest.len()).filter(|&n| !is_named[n] && is_used[n]).collect();
-    verdict.named = is_named.iter().filter(|&&named| named).count();
-    verdict.missing = missing.len();
-    verdict.moved = moved.len();
-    let total = rest.len();
-    if unnamed > 0 {
-        let text =
-            format!("{unnamed} of {} vertices of {file} name no vertex of the bake; export all of them with the lookup", vertices.len());
-        findings.wrong(Code::MeshVerticesMissing, file, text);
-    }
-    if let Some(first) = moved.first() {
-        let text = format!(
-            "{} vertices of {file} stand elsewhere than in the bake's rest pose, by up to {:.6} m (first: the one that names vertex {first}): the mesh was \
-             edited, or names were mixed up; export it as it was imported",
-            moved.len(),
-            verdict.largest_distance
-        );
-        findings.wrong(Code::MeshVerticesMoved, file, text);
-    }
-    let (merged, lost) = sort_missing(&missing, rest, &is_named);
-    verdict.merged = merged.len();
-    say_merged(file, baked, &merged, findings);
-    if let Some(first) = lost.first() {
-        let text = format!(
-            "{} of {total} vertices of the bake are not in {file} (first: vertex {first}); right for a level of detail or a part, else export the whole mesh",
-            lost.len()
-        );
-        findings.warn(Code::MeshVerticesMissing, file, text);
-    }
-}
-
-/// Vertices that some triangle of the bake uses: exporters drop the others.
-fn used_vertices(baked: &Baked, count: usize) -> Vec<bool> {
-    let mut used = vec![false; count];
-    for number in baked.mesh.numbered_triangles().into_iter().flatten() {
-        if let Some(place) = used.get_mut(number) {
-            *place = true;
-        }
-    }
-    used
-}
-
-/// Missing vertices that share a place with one that is there, with it; and the others.
-fn sort_missing(missing: &[usize], rest: &[DVec3], is_named: &[bool]) -> (Vec<(usize, usize)>, Vec<usize>) {
-    let key = |p: DVec3| p.to_array().map(|c| ((c as f32) + 0.0).to_bits());
-    let mut there: HashMap<[u32; 3], usize> = HashMap::new();
-    for (n, &place) in rest.iter().enumerate().filter(|(n, _)| is_named[*n]) {
-        there.entry(key(place)).or_insert(n);
-    }
-    let (mut merged, mut lost) = (Vec::new(), Vec::new());
-    for &n in missing {
-        match there.get(&key(rest[n])) {
-            Some(&other) => merged.push((n, other)),
-            None => lost.push(n),
-        }
-    }
-    (merged, lost)
-}
-
-fn say_merged(file: &str, baked: &Baked, merged: &[(usize, usize)], findings: &mut Findings) {
-    if merged.is_empty() {
-        return;
-    }
-    let frames = baked.sidecar.frame_count as usize;
-    let limit = 2.0 * slack(baked);
-    let mut apart = 0.0_f64;
-    let mut turned = 0.0_f64;
-    for &(a, b) in merged {
-        for frame in 0..frames {
-            apart = apart.max(baked.position(a, frame).distance(baked.position(b, frame)));
-            if let (Some(a), Some(b)) = (baked.normal(a, frame), baked.normal(b, frame)) {
-                turned = turned.max(a.distance(b));
-            }
-        }
-    }
-    let degrees = (2.0 * (turned / 2.0).min(1.0).asin()).to_degrees();
-    let unit = unit_name(baked);
-    let first = merged.first().map_or(0, |m| m.0);
-    let start = format!("{} vertices of {file} became one with another at the same place (first: vertex {first})", merged.len());
-    let remedy = "export without merging vertices";
-    if apart > limit {
-        findings.wrong(Code::MeshVerticesMerged, file, format!("{start}, and they move apart by up to {apart:.6} {unit}; {remedy}"));
-    } else if degrees > 1.0 {
-        let text = format!("{start}; they move alike, but normals differ by up to {degrees:.0} degrees, so edges become soft; {remedy}");
-        findings.warn(Code::MeshVerticesMerged, file, text);
-    } else {
-        findings.add(Code::MeshVerticesMerged, Level::Note, Some(file), format!("{start}; they move alike, so nothing is lost"));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn axes_are_found_and_named() {
-        let points = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0], [1.0, 1.0, 0.5]].map(DVec3::from_array);
-        let pairs: Vec<_> = points.iter().map(|&p| (p, DVec3::new(p.x, -p.z, p.y) * 100.0)).collect();
-        let found = align(&pairs, 5, 3.0).expect("an alignment");
-        assert_eq!((axes_text(found.axes).as_str(), found.factor, found.share), ("(x, -z, y)", 100.0, 1.0));
-        let same: Vec<_> = points.iter().map(|&p| (p, p)).collect();
-        let found = align(&same, 5, 3.0).expect("an alignment");
-        assert_eq!((axes_text(found.axes).as_str(), found.factor, found.shift), ("(x, y, z)", 1.0, DVec3::ZERO));
-        assert_eq!(signed_axes().count(), 48);
     }
 }
