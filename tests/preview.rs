@@ -217,10 +217,12 @@ fn an_animation_has_every_frame_at_its_time() {
     let apart = |a: usize, b: usize| outliers(&frames[a].0, &frames[b].0, 30);
     assert!(apart(0, 12) > 0.05, "the middle of the walk is the beginning");
     assert!(apart(23, 0) < 0.75 * apart(0, 12), "the end does not lead to the beginning");
-    // the frames are those of the sheet: the sixteenth is the third of six times
-    let (sheet, pixels) = draw(&bake, &Settings { columns: 3, clips: vec!["Walk".into()], ..settings.clone() });
-    let third = &sheet.pictures[2];
-    assert!(outliers(&pixels.part(third), &frames[third.frame as usize].0, 40) < 0.03, "colours of the palette are far off");
+    // a sheet of as many times has the same camera and the same pictures, but for the colours that the palette lacks
+    let (sheet, pixels) = draw(&bake, &Settings { columns: 24, clips: vec!["Walk".into()], ..settings.clone() });
+    let shown = &sheet.pictures[12];
+    assert_eq!((sheet.pictures.len(), shown.frame, shown.projection), (24, 12.0, made.pictures[12].projection));
+    assert!(outliers(&pixels.part(shown), &frames[12].0, 40) < 0.03, "colours of the palette are far off");
+    assert!(outliers(&pixels.part(shown), &frames[14].0, 40) > 0.03, "two frames later passes too");
 
     let (made, path) =
         try_draw(&bake, &Settings { clips: vec!["Wave".into()], background: Background::Transparent, ..settings }, "w.gif").expect("drawn");

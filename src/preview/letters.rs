@@ -178,14 +178,15 @@ pub fn write(picture: &mut Picture, text: &str, at: Vec2, height: f32, weight: f
     }
 }
 
-/// A text that is cut, with three dots at its end, where it is wider than `most` pixels.
+/// A text with three dots for its middle where it is wider than `most` pixels: names of clips differ at their ends.
 pub fn fit(text: &str, height: f32, most: f32) -> String {
     if width(text, height) <= most {
         return text.into();
     }
-    let mut short: Vec<char> = text.chars().collect();
-    while short.pop().is_some() {
-        let cut = short.iter().collect::<String>().trim_end().to_owned() + "…";
+    let all: Vec<char> = text.chars().collect();
+    for kept in (1..all.len()).rev() {
+        let (head, tail) = (&all[..kept.div_ceil(2)], &all[all.len() - kept / 2..]);
+        let cut = head.iter().chain(&['…']).chain(tail).collect::<String>();
         if width(&cut, height) <= most {
             return cut;
         }
@@ -215,7 +216,7 @@ mod tests {
     fn long_texts_are_cut() {
         assert_eq!(fit("Walk", 10.0, 100.0), "Walk");
         let cut = fit("Walking_Backwards_B", 10.0, 80.0);
-        assert!(cut.ends_with('…') && cut.starts_with("Walk") && width(&cut, 10.0) <= 80.0, "{cut}");
+        assert!(cut.starts_with("Walk") && cut.contains('…') && cut.ends_with("_B") && width(&cut, 10.0) <= 80.0, "{cut}");
         assert_eq!(fit("Walk", 10.0, 1.0), "");
     }
 

@@ -149,8 +149,8 @@ impl Picture {
         if alpha <= 0.0 {
             return;
         }
-        for c in 0..3 {
-            pixel[c] = ((f32::from(colour[c]) * over + f32::from(pixel[c]) * under) / alpha + 0.5) as u8;
+        for (to, from) in pixel.iter_mut().zip(colour).take(3) {
+            *to = ((f32::from(from) * over + f32::from(*to) * under) / alpha + 0.5) as u8;
         }
         pixel[3] = (alpha * 255.0 + 0.5) as u8;
     }
