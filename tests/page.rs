@@ -35,6 +35,7 @@ fn main() {
         ("dark-and-light", input::dark_and_light),
         ("times-and-loops", pictures::times_and_loops),
         ("crowd-is-one-call-a-material", pictures::crowd_is_one_call_a_material),
+        ("still-bake-stands", pictures::still_bake_stands),
         ("views", pictures::views),
         ("every-encoding", pictures::every_encoding),
         ("other-axes-are-turned-upright", pictures::other_axes_are_turned_upright),

@@ -82,6 +82,34 @@ pub fn crowd_is_one_call_a_material() -> Result<(), Failed> {
     Ok(())
 }
 
+/// A bake of one frame stands, and so does a crowd of it.
+pub fn still_bake_stands() -> Result<(), Failed> {
+    let (moving, folder) = bake(&sample(), |_| ())?;
+    // A baked mesh has no animation.
+    let (baked, still) = bake(&folder.path().join(&moving.sidecar.mesh.file), |o| o.allow_static = true)?;
+    assert_eq!((baked.sidecar.frame_count, baked.sidecar.clips[0].length), (1, 0.0));
+    let page = write(&baked, None, still.path())?;
+    let steps = json!([
+        ["open", "#ui=off&view=flat"],
+        ["shot", "one"],
+        ["wait", 300],
+        ["shot", "later"],
+        ["look"],
+        ["at", "crowd=5"],
+        ["shot", "five"],
+        ["press", "ArrowRight", "End", "Home", "l"],
+        ["look"],
+        ["at", "view=texture"],
+        ["shot", "texture"]
+    ]);
+    let found = visit(&page, json!({}), steps)?;
+    assert!(coverage(&found.picture("one")?) > 0.1 && coverage(&found.picture("five")?) > 0.05);
+    assert_eq!(found.difference("one", "later")?, 0.0);
+    assert!(found.difference("one", "five")? > 0.05);
+    assert_eq!(found.text(0, "caption"), "static, frame 0.0 of 0");
+    Ok(())
+}
+
 /// Views show different things; the texture's marks stand around the rows that play, and only there.
 pub fn views() -> Result<(), Failed> {
     let (baked, folder) = bake(&sample(), |_| ())?;
