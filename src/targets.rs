@@ -119,15 +119,6 @@ impl Target {
         }
     }
 
-    /// What the kit cannot show as the bake has it, a sentence each.
-    pub fn check(self, kit: &Kit<'_>) -> Vec<String> {
-        match self {
-            Self::Godot => godot::check(kit),
-            Self::Unreal => unreal::check(kit),
-            Self::Unity | Self::Bevy | Self::Three => Vec::new(),
-        }
-    }
-
     /// The kit's text files.
     pub fn files(self, kit: &Kit<'_>) -> Vec<KitFile> {
         match self {

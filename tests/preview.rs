@@ -137,8 +137,8 @@ fn turn(bake: &Bake, order: [usize; 3], negated: Option<usize>, unit: f64, space
         let image = image::open(&path).expect("a PNG").to_rgba16();
         let mut turned = image.clone();
         for (to, from) in turned.pixels_mut().zip(image.pixels()) {
-            for axis in 0..3 {
-                let value = from.0[order[axis]];
+            for (axis, taken) in order.into_iter().enumerate() {
+                let value = from.0[taken];
                 to.0[axis] = if negated == Some(axis) { u16::MAX - value } else { value };
             }
         }

@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     fn cloud() -> Vec<DVec3> {
-        (0..200).map(|i| f64::from(i)).map(|i| DVec3::new((i * 1.7).sin() * 3.0 + 5.0, (i * 2.3).cos() * 0.4, (i * 0.9).sin())).collect()
+        (0..200).map(f64::from).map(|i| DVec3::new((i * 1.7).sin() * 3.0 + 5.0, (i * 2.3).cos() * 0.4, (i * 0.9).sin())).collect()
     }
 
     #[test]

@@ -135,7 +135,8 @@ mod tests {
         let mut palette = counter.palette(255, Some([1, 2, 3]));
         assert!(palette.colours.len() == 255 && palette.colours[0] == [1, 2, 3]);
         let worst = all().map(|c| {
-            let near = palette.colours[usize::from(palette.nearest(c))];
+            let index = usize::from(palette.nearest(c));
+            let near = palette.colours[index];
             (0..3).map(|k| (i32::from(near[k]) - i32::from(c[k])).abs()).max().unwrap_or(0)
         });
         assert!(worst.max().is_some_and(|w| w < 20));
