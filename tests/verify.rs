@@ -5,6 +5,7 @@ mod support;
 #[path = "support/verify.rs"]
 mod spoil;
 
+use std::f64::consts::FRAC_1_SQRT_2;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -451,7 +452,7 @@ fn t13_re_exported_meshes_are_judged() {
         ("moved", |e| e.positions.iter_mut().for_each(|p| p[1] += 0.5), Some((Code::MeshAxes, Level::Warning))),
         ("sculpted", |e| e.positions.iter_mut().step_by(10).for_each(|p| p[1] += 0.05), Some((Code::MeshVerticesMoved, Level::Wrong))),
         ("half deleted", |e| drop(e.indices.drain(..e.indices.len() / 6 * 3)), None),
-        ("node turned", |e| e.node = json!({ "rotation": [0.7071068, 0.0, 0.0, 0.7071068], "scale": [0.01, 0.01, 0.01] }), None),
+        ("node turned", |e| e.node = json!({ "rotation": [FRAC_1_SQRT_2, 0.0, 0.0, FRAC_1_SQRT_2], "scale": [0.01, 0.01, 0.01] }), None),
     ];
     for (about, edit, expected) in cases {
         let mut export = Export::of(&bake);

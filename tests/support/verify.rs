@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use vatbake::output::{exr, png};
 use vatbake::verify::{Code, Request, Verdict, verify};
 
-use super::fixture::{Array, Doc, Type, scalars, vec2, vec3, vec4};
-use super::models::mesh;
-use super::texture::{self, Texels};
+use crate::support::fixture::{Array, Doc, Type, scalars, vec2, vec3, vec4};
+use crate::support::models::mesh;
+use crate::support::texture::{self, Texels};
 
 /// A texture as numbers that a shader sees.
 #[derive(Clone)]
@@ -280,7 +280,7 @@ pub fn limb(axis: [f64; 3]) -> Doc {
     doc.root(json!({ "name": "hip", "children": [2] }));
     doc.node(json!({ "name": "knee", "translation": [0.0, 1.0, 0.0] }));
     let binds = [0.0, -1.0].map(|y| [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, y, 0.0, 1.0]);
-    let binds = doc.add(super::fixture::mat4(&binds));
+    let binds = doc.add(crate::support::fixture::mat4(&binds));
     doc.push("skins", json!({ "joints": [1, 2], "inverseBindMatrices": binds }));
     let turn = |angle: f64| {
         let (sin, cos) = (angle / 2.0).sin_cos();
@@ -326,14 +326,14 @@ pub fn edit_sidecar(folder: &Path, edit: impl FnOnce(&mut Value)) {
 }
 
 pub fn sidecar_in(folder: &Path) -> PathBuf {
-    let names = super::bake::names_in(folder);
+    let names = crate::support::bake::names_in(folder);
     folder.join(names.iter().find(|n| n.ends_with(".vat.json")).expect("a sidecar"))
 }
 
 /// All files of a folder in another, so that a bake is spoilt once and again.
 pub fn copy(from: &Path) -> tempfile::TempDir {
     let to = tempfile::tempdir().expect("a folder");
-    for name in super::bake::names_in(from) {
+    for name in crate::support::bake::names_in(from) {
         std::fs::copy(from.join(&name), to.path().join(&name)).expect("a copy");
     }
     to
@@ -352,7 +352,7 @@ pub struct Export {
 
 impl Export {
     /// What was baked, unchanged.
-    pub fn of(vat: &super::Vat) -> Self {
+    pub fn of(vat: &crate::support::Vat) -> Self {
         let lookup = vat.lookup.iter().map(|(uv, _)| *uv).collect();
         let by_number: std::collections::BTreeMap<usize, usize> = vat.lookup.iter().enumerate().map(|(i, (_, n))| (*n, i)).collect();
         Self {
