@@ -13,13 +13,13 @@ use vatbake::verify::reference::Reference;
 use vatbake::verify::{Request, verify};
 use vatbake::{Input, Options};
 
-/// Skins, several joint sets, morphs, rigid nodes, splines, quantised and mirrored ones.
+/// Skins, several joint sets, morphs, rigid nodes, splines, quantised and mirrored ones; all have normals, so that vertices keep their order.
 const MODELS: &[&str] = &[
     "Fox",
     "CesiumMan",
     "derived/Fox2-8influences",
     "derived/RiggedSimple-MirroredNonUniform",
-    "derived/Fox-gltfpack-c",
+    "PBRTest-Joints1",
     "MorphStressTest",
     "AnimatedMorphCube-Quantized",
     "SimpleMorph",
@@ -27,7 +27,7 @@ const MODELS: &[&str] = &[
     "CesiumMilkTruck",
     "InterpolationTest",
     "HandLeft-CubicSpline",
-    "RecursiveSkeletons",
+    "Mesh2Motion-Fox",
     "Kenney-PlatformerCharacter",
 ];
 

@@ -32,7 +32,7 @@ pub(super) fn align(pairs: &[(DVec3, DVec3)], tried: usize, size: f64) -> Option
     let (from, to) = pairs.iter().fold((DVec3::ZERO, DVec3::ZERO), |(a, b), (r, p)| (a + *r / count, b + *p / count));
     let spread = |of: &dyn Fn(&(DVec3, DVec3)) -> f64| (pairs.iter().map(of).sum::<f64>() / count).sqrt();
     let guess = spread(&|(_, p)| p.distance_squared(to)) / spread(&|(r, _)| r.distance_squared(from)).max(f64::MIN_POSITIVE);
-    let factors = FACTORS.into_iter().chain([guess]).filter(|f| f.is_finite() && *f > 1e-9);
+    let factors = FACTORS.into_iter().chain([guess]).filter(|f| (1e-6..1e6).contains(f));
     let near = |a: &Alignment| {
         let limit = NEAR * size.max(f64::MIN_POSITIVE) * a.factor;
         pairs.iter().filter(|(r, p)| a.apply(*r).distance(*p) <= limit).count() as f64 / tried as f64

@@ -9,6 +9,8 @@ use crate::output::sidecar::{Encoding, Pixel, Role};
 
 /// A curve explains texels where it leaves at most this share of the contradiction.
 const EXPLAINED: f64 = 0.3;
+/// Unit vectors that a curve explains are so long again but for this, 8 bits included; averaged ones are not.
+const STRAIGHT: f64 = 0.02;
 
 /// sRGB's encoding of a linear value (IEC 61966-2-1); odd, so that what is negative stays so.
 pub(super) fn encode(v: f64) -> f64 {
@@ -58,12 +60,13 @@ pub(super) fn name(case: &Case<'_>, is_cut: bool, findings: &mut Findings) -> An
         ),
         _ => format!("lengths of directions, off by {plain:.3} on average, are then off by {by:.3}"),
     };
-    if undo_encoding <= EXPLAINED * plain && undo_encoding <= undo_decoding {
+    let explains = |left: f64| left <= EXPLAINED * plain && (case.texture.role == Role::Position || left <= STRAIGHT);
+    if explains(undo_encoding) && undo_encoding <= undo_decoding {
         let text = format!("{file} was sRGB-encoded, as colours are: undone, {}; import it as linear data (no sRGB)", said(undo_encoding));
         findings.wrong(Code::SrgbEncoded, file, text);
         return Answer::Named;
     }
-    if undo_decoding <= EXPLAINED * plain {
+    if explains(undo_decoding) {
         let text = format!(
             "{file} went through the inverse of the sRGB curve, as colours do when they are sampled: undone, {}; import it as linear data (no sRGB)",
             said(undo_decoding)
