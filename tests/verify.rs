@@ -134,7 +134,7 @@ fn spoil_all(bake: &support::Baked, source: &Input, about: &str, expected: usize
                 let is_float = texture.pixel.ends_with("float");
                 let (needed, allowed): (&[Code], &[Code]) = match spoiling {
                     Spoiling::SrgbCut if is_float => (&[Code::CutTo8Bits], &[Code::CutTo8Bits, Code::Clamped, Code::SrgbEncoded]),
-                    Spoiling::Cut if is_float => (&[Code::CutTo8Bits], &[Code::CutTo8Bits, Code::Clamped]),
+                    Spoiling::Cut | Spoiling::CutFile if is_float => (&[Code::CutTo8Bits], &[Code::CutTo8Bits, Code::Clamped]),
                     _ => (spoiling.codes(), spoiling.codes()),
                 };
                 assert!(needed.iter().all(|code| found.contains(code)), "not named: {shown}");
