@@ -96,9 +96,18 @@ fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
 #[test]
 fn help() {
     let dir = tree(&[]);
-    for words in
-        ["-h", "--help", "bake -h", "bake --help", "inspect -h", "inspect --help", "devices --help", "schema --help", "shader --help", "preview --help"]
-    {
+    for words in [
+        "-h",
+        "--help",
+        "bake -h",
+        "bake --help",
+        "inspect -h",
+        "inspect --help",
+        "devices --help",
+        "schema --help",
+        "shader --help",
+        "preview --help",
+    ] {
         let (code, stdout, stderr) = answer(dir.path(), words);
         assert_eq!((code, stderr.as_str()), (0, ""), "{words}");
         insta::assert_snapshot!(format!("help {}", words.replace("--help", "long").replace("-h", "short")).replace(' ', "-"), stdout);
