@@ -170,7 +170,7 @@ fn axes_unit_and_bounds_belong_together() {
         }
         for (clip, json) in vat.clips.iter().zip(vat.sidecar["clips"].as_array().expect("clips")) {
             let frames = &found[clip.first_frame..clip.first_frame + clip.frame_count];
-            let all = || frames.iter().flatten().chain(&vat.rest);
+            let all = || frames.iter().flatten().chain(&vat.placed);
             for axis in 0..3 {
                 let (least, largest) = all().fold((f64::MAX, f64::MIN), |(a, b), p| (a.min(p[axis]), b.max(p[axis])));
                 let [min, max] = clip.bounds.map(|corner| corner[axis]);

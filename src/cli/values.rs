@@ -120,10 +120,11 @@ pub fn parse_seconds(text: &str) -> Result<f64, String> {
 /// `--max-error`: a length with its unit, in metres without; the result is in metres.
 pub fn parse_length(text: &str) -> Result<f64, String> {
     let text = text.trim();
-    let units = [("um", 1e-6), ("mm", 1e-3), ("cm", 1e-2), ("m", 1.0)];
-    let (number, metres) = units.iter().find_map(|(unit, metres)| Some((text.strip_suffix(unit)?, *metres))).unwrap_or((text, 1.0));
+    // of a metre; divided by, which is exact for what people type
+    let units = [("um", 1e6), ("mm", 1e3), ("cm", 1e2), ("m", 1.0)];
+    let (number, parts) = units.iter().find_map(|(unit, parts)| Some((text.strip_suffix(unit)?, *parts))).unwrap_or((text, 1.0));
     match number.trim().parse::<f64>() {
-        Ok(length) if length > 0.0 && (length * metres).is_normal() => Ok(length * metres),
+        Ok(length) if length > 0.0 && (length / parts).is_normal() => Ok(length / parts),
         _ => Err("give a length above 0, as in 0.5mm, 1cm, 20um or 0.001 (metres)".into()),
     }
 }

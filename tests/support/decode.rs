@@ -23,9 +23,11 @@ pub struct Vat {
     pub normal: Option<Texture>,
     pub tangent: Option<Texture>,
     pub glb: Glb,
-    /// POSITION of the static mesh, by vertex number, as an engine's importer turns it into the sidecar's space.
+    /// POSITION of the static mesh, by vertex number.
     pub rest: Vec<V3>,
-    /// NORMAL of the static mesh, by vertex number, in glTF's axes.
+    /// The same as an engine's importer turns it into the sidecar's space.
+    pub placed: Vec<V3>,
+    /// NORMAL of the static mesh, by vertex number.
     pub rest_normal: Option<Vec<V3>>,
     /// The lookup of each vertex of the GLB in the order of its buffers, and the vertex number that it names.
     pub lookup: Vec<([f64; 2], usize)>,
@@ -125,7 +127,8 @@ pub fn decode(sidecar: &Path) -> Result<Vat, String> {
         position: position.ok_or("no texture of role position")?,
         normal,
         tangent,
-        rest: mesh.rest.into_iter().map(|p| to_space(&json["space"], p)).collect::<Result<_, _>>()?,
+        placed: mesh.rest.iter().map(|p| to_space(&json["space"], *p)).collect::<Result<_, _>>()?,
+        rest: mesh.rest,
         rest_normal: mesh.normal,
         lookup: mesh.lookup,
         indices: mesh.indices,
@@ -138,8 +141,9 @@ pub fn decode(sidecar: &Path) -> Result<Vat, String> {
 
 /// A point of glTF's axes in metres as the engines have it whose space a sidecar may name.
 fn to_space(space: &Value, [x, y, z]: V3) -> Result<V3, String> {
-    let word = |name: &str| space[name].as_str().unwrap_or("metre");
-    match [word("up"), word("forward"), word("handedness"), word("unit")] {
+    let word = |name: &str, usual: &'static str| space[name].as_str().unwrap_or(usual).to_owned();
+    let words = [word("up", "+y"), word("forward", "+z"), word("handedness", "right"), word("unit", "metre")];
+    match words.each_ref().map(String::as_str) {
         ["+y", "+z", "right", "metre"] => Ok([x, y, z]),
         // Unity
         ["+y", "+z", "left", "metre"] => Ok([-x, y, z]),
@@ -161,7 +165,7 @@ impl Vat {
         let (x, y) = self.address(frame, vertex);
         let t = self.position.image.shown(x, y);
         let Texture { encoding, scale, bias, .. } = &self.position;
-        let rest = if encoding.starts_with("offset") { self.rest[vertex] } else { [0.0; 3] };
+        let rest = if encoding.starts_with("offset") { self.placed[vertex] } else { [0.0; 3] };
         std::array::from_fn(|c| match encoding.as_str() {
             "offset-unorm" | "absolute-unorm" => rest[c] + t[c] * scale[c] + bias[c],
             "offset-float" | "absolute-float" => rest[c] + t[c],
