@@ -100,6 +100,15 @@ impl Target {
         }
     }
 
+    /// Longest texture file that the engine's importer reads, bytes.
+    pub fn longest_file(self) -> u64 {
+        match self {
+            // an array of .NET
+            Self::Unity => 0x7fff_ffc7,
+            _ => u64::MAX,
+        }
+    }
+
     /// Last UV set that the engine reads, from 0.
     pub fn last_uv_set(self) -> u32 {
         match self {

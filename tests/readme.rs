@@ -78,7 +78,7 @@ fn every_flag_of_bake_is_explained_and_every_flag_named_exists() {
     let missing: Vec<_> = wanted.difference(&told).collect();
     assert!(missing.is_empty(), "not in README.md: {missing:?}");
     let mut known = wanted;
-    for command in ["inspect", "devices", "schema", "shader"] {
+    for command in ["verify", "preview", "inspect", "devices", "schema", "shader"] {
         known.extend(flags(&vatbake(&[command, "--help"])));
     }
     let unknown: Vec<_> = told.difference(&known).filter(|flag| !CARGO_FLAGS.contains(&flag.as_str())).collect();

@@ -196,6 +196,8 @@ fn deviation(planned: &Planned<'_>, outcome: &Outcome<'_>, layer: Layer) -> Devi
     let mut measured = Measured { degenerate: 0, ..*outcome.measured };
     outcome.written.iter().for_each(|w| measured.add(&w.measured));
     let (max, rms) = measured.error(layer, samples);
+    // the sum is kept in counts, so it may round above what it cannot exceed
+    let rms = rms.min(max);
     let unit = match layer {
         Layer::Position => outcome.delivery.space(1.0).unit.unwrap_or(Unit::Metre),
         _ => Unit::Degree,

@@ -119,6 +119,7 @@ fn run(scene: &Scene, request: &Request, mut warnings: Warnings, mut clock: Cloc
     };
     refuse_warnings(options, &warnings)?;
     let deliveries: Vec<_> = candidates.iter().zip(&stored).map(|(c, stored)| Delivery::new(c.target, &name, *stored, &all)).collect();
+    deliveries.iter().try_for_each(|d| check_file_size(d, &planned.layout))?;
     let kernel = match &deliveries[..] {
         [only] => only.kernel(&all),
         _ => plain_encoding(&stored, &all),
@@ -181,6 +182,20 @@ fn run(scene: &Scene, request: &Request, mut warnings: Warnings, mut clock: Cloc
     }
     let timings = clock.end();
     Ok(describe::report(scene, &planned, &outcomes, &mesh, name, backend.device(), files, &warnings, timings))
+}
+
+/// A file that the engine's importer cannot hold is no use there.
+fn check_file_size(delivery: &Delivery, layout: &Layout) -> Result<()> {
+    let Some(target) = delivery.target else { return Ok(()) };
+    let texels = layout.width as u64 * layout.height as u64;
+    match delivery.files.iter().map(|f| texels * f.pixel.texel_bytes()).max() {
+        Some(bytes) if bytes > target.longest_file() => Err(Error::Bake(format!(
+            "a texture of the {} kit would be {bytes} bytes, and its importer reads at most {}; choose fewer clips with --clips or lower --fps",
+            target.folder(),
+            target.longest_file(),
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// A lookup that the engine does not read would leave every vertex at its rest.
@@ -326,5 +341,27 @@ impl Clock {
     fn end(mut self) -> Vec<Timing> {
         self.stop();
         self.timings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Vec3;
+
+    use super::*;
+    use crate::targets::Target;
+
+    #[test]
+    fn a_texture_that_an_importer_cannot_read_is_refused() {
+        let (options, all) = (Options::default(), Ranges { least: Vec3::ZERO, largest: Vec3::ONE, ..Ranges::EMPTY });
+        let check = |target, height| {
+            let stored = form::list_choices(&options, Some(target)).expect("choices")[0];
+            let layout = Layout { vertex_count: 16384, frame_count: height, width: 16384, blocks: 1, height };
+            check_file_size(&Delivery::new(Some(target), "t", stored, &all), &layout).map_err(|e| e.to_string())
+        };
+        assert_eq!(check(Target::Unity, 8192), Ok(()));
+        let error = check(Target::Unity, 16384).expect_err("2 GiB");
+        assert!(error.contains("unity") && error.contains("2147483648") && error.contains("--fps"), "{error}");
+        assert_eq!(check(Target::Bevy, 16384), Ok(()));
     }
 }
