@@ -350,10 +350,10 @@ mod program {
         let told = run(&[]);
         let line = String::from_utf8_lossy(&told.stdout).into_owned();
         assert!(
-            told.status.success() && line.starts_with("bun: 1 clip, 2 pictures, ") && line.trim_end().ends_with("-> bun.png"),
+            told.status.success() && line.starts_with("bun: 1 clip, 2 pictures, ") && line.trim_end().ends_with("-> bun_preview.png"),
             "{told:?}"
         );
-        assert!(walk.folder.path().join("bun.png").is_file(), "the default is ./NAME.png");
+        assert!(walk.folder.path().join("bun_preview.png").is_file(), "the default is ./NAME_preview.png");
         let told = run(&["-o", "x.gif", "--json", "--camera", "-30,20,1.2", "--background", "#102030"]);
         let json: serde_json::Value = serde_json::from_slice(&told.stdout).expect("JSON");
         assert_eq!(

@@ -28,6 +28,8 @@ pub struct Converter {
 /// Rows of one texture as they are written; reused.
 #[derive(Debug, Default)]
 pub struct Rows {
+    /// Nobody wants them: a dry run only measures.
+    pub is_dropped: bool,
     pub integers: Vec<u16>,
     pub halves: Vec<f16>,
     pub floats: Vec<f32>,
@@ -146,6 +148,9 @@ impl Rows {
     }
 
     fn push(&mut self, pixel: Pixel, texel: [f32; 4]) {
+        if self.is_dropped {
+            return;
+        }
         match pixel {
             Pixel::Rgba8Unorm | Pixel::Rgba16Unorm => self.integers.extend(texel.map(|c| c as u16)),
             Pixel::Rgba16Float => self.halves.extend(texel.map(f16::from_f32)),

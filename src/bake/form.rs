@@ -146,7 +146,9 @@ pub fn list_choices(options: &Options, target: Option<Target>) -> Result<Vec<Sto
         Position::Absolute => &[false],
     };
     let mut choices = Vec::new();
-    for &format in &formats {
+    // bits of normals are those of a PNG's integers
+    let fits = |format: &&Format| options.normal_bits.is_none() || !matches!(pixel(**format), Pixel::Rgba16Float | Pixel::Rgba32Float);
+    for &format in formats.iter().filter(fits) {
         for &is_offset in positions {
             for (normals, direction_pixel) in list_normals(options, format, chooses) {
                 let (container, pixel) = (container(target, format), pixel(format));
@@ -156,8 +158,9 @@ pub fn list_choices(options: &Options, target: Option<Target>) -> Result<Vec<Sto
     }
     if choices.is_empty() {
         let engine = target.map_or("this bake", Target::folder);
+        let flag = if options.normal_bits.is_some() { "--normal-bits" } else { "--normals alpha" };
         return Err(Error::Usage(format!(
-            "--normals alpha needs 16 bits a component (--format png16), which {engine} does not load without loss; use --normals separate"
+            "{flag} needs integers (--format png16), which {engine} does not load without loss; leave it out"
         )));
     }
     if chooses {
@@ -239,5 +242,9 @@ mod tests {
         assert!(text.contains("--for godot") && text.contains("exr16, exr32"), "{text}");
         let text = refused(Target::Three, |o| o.normals = Normals::Alpha);
         assert!(text.contains("--normals alpha"), "{text}");
+        let text = refused(Target::Godot, |o| o.normal_bits = Some(8));
+        assert!(text.contains("--normal-bits") && text.contains("godot"), "{text}");
+        let limited = Options { max_error: Some(0.1), normal_bits: Some(8), ..Options::default() };
+        assert!(list_choices(&limited, None).expect("choices").iter().all(|c| c.direction_pixel == Pixel::Rgba8Unorm));
     }
 }

@@ -30,7 +30,8 @@ impl Probe {
     fn measures(&self, target: Option<Target>, stored: &Stored, layer: Layer) -> bool {
         let own = &self.converter.stored;
         let is_octahedral = |s: &Stored| s.normals == NormalMode::Octahedral;
-        self.target == target
+        // engines of the same axes share what is measured
+        self.target.map(Target::axes) == target.map(Target::axes)
             && match layer {
                 Layer::Position => {
                     let holds = self.files.iter().any(|f| f.layer == Layer::Position);

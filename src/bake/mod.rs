@@ -47,6 +47,8 @@ use crate::{Error, Result};
 pub fn bake(request: &Request, progress: &mut dyn Progress) -> Result<Report> {
     let options = &request.options;
     options.check()?;
+    // an engine that does not take what was asked for is told before anything is read
+    list_candidates(options)?;
     let mut clock = Clock::new();
     let mut warnings = Warnings::default();
 
@@ -109,8 +111,11 @@ fn run(scene: &Scene, request: &Request, mut warnings: Warnings, mut clock: Cloc
         Some(limit) => {
             let everything: Vec<_> = candidates.iter().flat_map(|c| c.choices.iter().copied()).collect();
             let chunks = cut(backend.as_mut(), &plain_encoding(&everything, &all))?;
-            let backend = backend.as_mut();
-            limit::choose_measured(options, limit, &candidates, &all, backend, &job, &chunks, progress, &mut warnings)?
+            let chosen =
+                limit::choose_measured(options, limit, &candidates, &all, backend.as_mut(), &job, &chunks, progress, &mut warnings)?;
+            // that was a run of its own
+            clock.begin(Step::Texels, progress, work);
+            chosen
         }
         None => {
             let size = planned.rest.size() as f32;

@@ -210,7 +210,7 @@ impl Output {
 /// the error.
 fn write_texture(mut output: Output, texture: &TextureFile, task: &Task<'_>, job: &Job<'_>, pieces: &Receiver<Piece>) -> Result<Written> {
     let mut measured = Measured::default();
-    let mut rows = Rows::default();
+    let mut rows = Rows { is_dropped: matches!(output, Output::Nothing), ..Rows::default() };
     let mut count = 0;
     for (chunk, layers) in pieces {
         match *task {

@@ -70,6 +70,9 @@ pub(crate) fn number(uv: [f64; 2], lookup: &Lookup) -> Option<u32> {
     inside.then_some(row * lanes + column).filter(|&n| n <= f64::from(u32::MAX)).map(|n| n as u32)
 }
 
+/// Most vertices and most indices that are read: four times what a bake may have.
+pub(crate) const MOST: usize = 96 << 20;
+
 /// Reads the mesh of a bake.
 pub(crate) fn read(path: &Path, lookup: &Lookup) -> Result<Mesh> {
     let document = Document::read(path)?;
@@ -99,6 +102,9 @@ fn build(document: &Document, lookup: &Lookup) -> Result<Mesh, String> {
                 (base, count)
             }
         };
+        if mesh.positions.len().max(mesh.indices.len()) > MOST {
+            return Err(format!("the mesh shows more than {MOST} vertices or indices; instances of one mesh count each"));
+        }
         let first_index = mesh.indices.len();
         let base = u32::try_from(base).map_err(|_| "the mesh has too many vertices")?;
         mesh.indices.extend(document.indices(primitive, count)?.into_iter().map(|i| i + base));

@@ -147,7 +147,7 @@ pub struct BakeArgs {
     /// all frames. Which one it was and why is a note; an error names the best that can be had where none is exact enough.
     #[arg(long, value_name = "LENGTH", value_parser = parse_length, hide_short_help = true, help_heading = "Texture")]
     pub max_error: Option<f64>,
-    /// Largest angle in degrees between a normal and its texel that --max-error chooses by
+    /// Largest angle in degrees between a normal and its texel that --max-error chooses by, where --normals is auto
     #[arg(long, value_name = "DEGREES", default_value_t = Options::default().max_normal_error, requires = "max_error", value_parser = parse_angle, hide_short_help = true, help_heading = "Texture")]
     pub max_normal_error: f64,
     /// Pixel format of the textures

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::exit::Exit;
+use super::input::open_input;
 use super::json::to_text;
 use super::progress::{Bar, watch_interrupts};
 use super::show::{Paint, bytes, many, plain, print, say};
 use super::values::Device;
 use crate::baked::Baked;
-use crate::options::Input;
 use crate::preview::{Background, DEFAULT_COLUMNS, Kind, MOST_COLUMNS, Made, SIZE_RANGE, Settings, Show, View, preview};
 use crate::{Error, Result};
 
@@ -26,7 +26,7 @@ pub struct PreviewArgs {
     /// Sidecar of a bake (.vat.json), or its folder
     #[arg(value_name = "SIDECAR")]
     pub sidecar: PathBuf,
-    /// File to write: .png is a contact sheet, .gif an animation, .html a page [default: ./NAME.png]
+    /// File to write: .png is a contact sheet, .gif an animation, .html a page [default: ./NAME_preview.png]
     ///
     /// The sheet has a row for each clip and a column for each time. The animation loops without a seam where the clip does.
     /// Pictures need a graphics adapter, be it a software one; the page needs none.
@@ -35,7 +35,7 @@ pub struct PreviewArgs {
     /// What the picture shows
     #[arg(long, value_enum, default_value_t = Settings::default().show)]
     pub show: Show,
-    /// The model that was baked, for what the bake itself does not hold
+    /// The model that was baked, for what the bake itself does not hold; `-` reads a GLB from standard input
     #[arg(long, value_name = "MODEL")]
     pub source: Option<PathBuf>,
     /// Clips to show: names, globs (Walk*) or numbers from 0 [default: all on a sheet, the first in an animation]
@@ -98,7 +98,7 @@ pub fn run(args: &PreviewArgs) -> Result<Exit> {
     }
     watch_interrupts();
     let baked = Baked::read(&args.sidecar)?;
-    let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.png", baked.name)));
+    let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}_preview.png", baked.name)));
     let settings = Settings {
         show: args.show,
         view: args.camera,
@@ -106,7 +106,7 @@ pub fn run(args: &PreviewArgs) -> Result<Exit> {
         columns: args.columns,
         clips: args.clip.clone(),
         background: args.background,
-        source: args.source.clone().map(Input::File),
+        source: args.source.as_deref().map(open_input).transpose()?,
         allow_outside: args.allow_outside,
         device: args.device.0.clone(),
     };

@@ -51,7 +51,13 @@ impl Rig {
         let sidecar = &baked.sidecar;
         let settings = source::Settings { scene: Some(sidecar.source.scene.to_string()), allow_outside, motion_only: false };
         let mut warnings = Warnings::default();
-        let scene = source::read(input, &settings, &mut warnings)?;
+        // A file without scenes has none to choose by number.
+        let scene = match source::read(input, &settings, &mut warnings) {
+            Err(_) if sidecar.source.scene == 0 => {
+                source::read(input, &source::Settings { scene: None, ..settings }, &mut Warnings::default())?
+            }
+            other => other?,
+        };
         check_source(input, sidecar, &scene.origin.sha256)?;
         // The sidecar does not say whether normals were computed anew, which decides how many vertices there are.
         for recompute_normals in [None, Some(Recompute::Flat), Some(Recompute::Smooth)] {

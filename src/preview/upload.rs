@@ -36,7 +36,7 @@ pub fn texels(context: &Context, image: &Image) -> Result<TextureView> {
     let size = [image.width, image.height];
     let texture = texture(context, "texels", size, 1, format);
     let bytes = image.texels.bytes();
-    write(context, &texture, 0, size, &bytes, bytes.len() as u32 / image.height.max(1));
+    write(context, &texture, 0, size, &bytes, (bytes.len() / image.height.max(1) as usize) as u32);
     Ok(texture.create_view(&Default::default()))
 }
 

@@ -224,6 +224,8 @@ pub(super) fn unit_name(baked: &Baked) -> &'static str {
 /// The measured error against the limit that was asked for; the recorded one without a model.
 pub(super) fn check_limit(baked: &Baked, measured: Option<&Measured>, limit: Option<f64>, file: &str, findings: &mut Findings) {
     let Some(limit) = limit else { return };
+    // nothing compared is nothing proven
+    let measured = measured.filter(|m| m.compared > 0);
     let units = f64::from(baked.sidecar.space.units_a_metre());
     let (error, what) = match measured {
         Some(measured) => (measured.position_max, "measured against the model"),

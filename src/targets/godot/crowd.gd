@@ -56,7 +56,10 @@ func _ready() -> void:
 
 func _process(delta: float) -> void:
 	if own_clock and not Engine.is_editor_hint():
-		_clock = fposmod(_clock + delta, CLOCK_PERIOD)
+		_clock += delta
+		if _clock >= CLOCK_PERIOD:
+			_clock -= CLOCK_PERIOD
+			_rebase(CLOCK_PERIOD)
 		for material in _materials:
 			material.set_shader_parameter("vat_clock", _clock)
 
@@ -116,6 +119,21 @@ func play(instance: int, clip_name: String, is_repeated := true) -> void:
 func _clip(number: int, is_repeated: bool, start: float) -> Color:
 	var clip := clips[number]
 	return Color(clip.x, absf(clip.y) if is_repeated else clip.y, clip.z, start)
+
+
+## The clock went back: so do the instances, or clips would jump.
+func _rebase(seconds: float) -> void:
+	if multimesh == null:
+		return
+	for i in multimesh.instance_count:
+		var data := multimesh.get_instance_custom_data(i)
+		# a still frame keeps its number, a repeated clip its phase
+		if data.b == 0.0:
+			continue
+		data.a -= seconds
+		if data.g > 0.0:
+			data.a = fmod(data.a, data.g / data.b)
+		multimesh.set_instance_custom_data(i, data)
 
 
 func _rebuild_soon() -> void:

@@ -109,6 +109,10 @@ impl Reference {
             let found = found.ok_or_else(|| format!("{name} of the model shows no primitive {} of mesh {}", part.primitive, part.mesh))?;
             let primitive = &self.scene.primitives[found.primitive];
             let (first_vertex, count) = (part.first_vertex as usize, part.vertex_count as usize);
+            if first_vertex + count > baked.sidecar.vertex_count as usize {
+                let last = first_vertex + count - 1;
+                return Err(format!("{name} has vertices {first_vertex} to {last} in a bake of {}", baked.sidecar.vertex_count));
+            }
             let run = |sources: Vec<u32>| Run { part: found, first_vertex, sources, has_own_normals: primitive.normals.is_some() };
             let shared = primitive.positions.len();
             let mut candidates = Vec::new();

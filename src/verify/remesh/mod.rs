@@ -100,12 +100,18 @@ fn say_lost(file: &str, vertices: &[Vertex], wanted: u32, findings: &mut Finding
     findings.wrong(Code::MeshLookupLost, file, text);
 }
 
+/// A bake has 1,048,576 at most; an engine may split some.
+const MOST_VERTICES: usize = 8 << 20;
+
 /// All vertices that the file shows, and per UV set the bytes of its smallest component.
 fn read_vertices(document: &Document) -> Result<(Vec<Vertex>, [u64; MOST_SETS as usize]), String> {
     let mut vertices = Vec::new();
     let mut smallest = [4; MOST_SETS as usize];
     for shown in document.shown()? {
         let positions: Vec<[f32; 3]> = document.attribute(shown.json, "POSITION")?.ok_or("a primitive has no POSITION")?;
+        if vertices.len() + positions.len() > MOST_VERTICES {
+            return Err(format!("the file shows more than {MOST_VERTICES} vertices; instances of one mesh count each"));
+        }
         let mut sets: Vec<Option<Vec<[f32; 2]>>> = Vec::new();
         for (set, size) in (0..MOST_SETS).zip(&mut smallest) {
             let name = format!("TEXCOORD_{set}");

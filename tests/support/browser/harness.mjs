@@ -114,7 +114,7 @@ export async function run(work) {
   let browser, timer;
   try {
     const { chromium } = createRequire(join(packages, 'package.json'))('playwright-core');
-    browser = await chromium.launch({ executablePath: findChromium(), args: FLAGS, headless: true, timeout });
+    browser = await chromium.launch({ executablePath: findChromium(), args: FLAGS, headless: true, timeout: 120000 });
     const page = await preparePage(browser, size, errors, warnings);
     const serve = async mounts => {
       const { server, origin } = await startServer(mounts);
