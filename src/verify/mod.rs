@@ -1,7 +1,7 @@
 //! Verify: reads the written files as a stranger would and says what is wrong with them, in sentences with numbers.
 //!
-//! [`verify()`] looks at the sidecar ([`files`]), the texels, the lookup and the clips; where texels are not those that were baked it
-//! names what happened to them ([`spoil`]). With the model it deforms every vertex of every frame again in f64 ([`mod@reference`]) and
+//! [`verify()`] looks at the sidecar (`files`), the texels, the lookup and the clips; where texels are not those that were baked it
+//! names what happened to them (`spoil`). With the model it deforms every vertex of every frame again in f64 ([`mod@reference`]) and
 //! measures the distance; with a mesh that went through an engine it says whether each vertex still finds its texels.
 
 mod clips;
