@@ -237,6 +237,8 @@ fn halves_that_are_too_coarse_become_floats_or_are_said() {
         assert_eq!(far.vat(target).position.pixel, "rgba32float", "{target:?}");
     }
     assert_eq!((near.said(Code::CoarseHalf), far.said(Code::CoarseHalf)), (None, None));
+    let huge = fixture(&arm(2.0), Options { scale: 1e6, ..kits(&[Target::Godot]) });
+    assert_eq!(huge.vat(Target::Godot).position.pixel, "rgba32float", "beyond the range of halves, however large the model");
     let forced = fixture(&arm(100.0), Options { format: Format::Ktx2, ..kits(&[Target::Three]) });
     assert!(forced.said(Code::CoarseHalf).is_some_and(|m| m.contains("three") && m.contains("exr32")), "{:?}", forced.report.warnings);
     let refused = run(input(&arm(1e4)), Options { format: Format::Exr16, ..kits(&[Target::Unreal]) }).err().map(|e| e.to_string());

@@ -131,11 +131,15 @@ pub fn list_candidates(options: &Options) -> Result<Vec<Candidates>> {
 /// # Errors
 /// [`Error::Bake`] where only half floats may be used and a value is outside their range.
 pub fn choose_usual(candidates: &Candidates, all: &Ranges, size: f32, warnings: &mut Warnings) -> Result<Stored> {
+    let units = space(candidates.target, 1.0).units_a_metre();
     let error = |stored: &Stored| half_error(stored, value_range(all, stored.is_offset));
-    let fine = |stored: &&Stored| !stored.is_half() || error(stored) <= size * COARSE;
+    let farthest = |stored: &Stored| {
+        let (least, largest) = value_range(all, stored.is_offset);
+        least.abs().max(largest.abs()).max_element() * units
+    };
+    let fine = |stored: &&Stored| !stored.is_half() || (error(stored) <= size * COARSE && farthest(stored) <= half::f16::MAX.to_f32());
     let stored = candidates.choices.iter().find(fine).unwrap_or(&candidates.choices[0]);
-    let (least, largest) = value_range(all, stored.is_offset);
-    let farthest = least.abs().max(largest.abs()).max_element() * space(candidates.target, 1.0).units_a_metre();
+    let farthest = farthest(stored);
     if stored.is_half() && farthest > half::f16::MAX.to_f32() {
         return Err(Error::Bake(format!(
             "a value of {farthest} is outside the range of half floats, which ends at 65504; use --format exr32{}",
