@@ -31,12 +31,8 @@ fn main() {
 /// A test for each model of the inventory, or what stands in for them where there is no data.
 fn given_models() -> Vec<Trial> {
     let data = oracle::shared().join("data");
-    let place = data.join("inventory.json");
-    let Ok(text) = std::fs::read(&place) else {
-        let reason = format!("every given model: no {}; VATBAKE_SHARED names the folder `shared`", place.display());
-        let is_required = std::env::var("CI").is_ok_and(|v| v == "true");
-        let message = reason.clone();
-        return vec![Trial::test(reason, move || Err(message.into())).with_ignored_flag(!is_required)];
+    let Ok(text) = std::fs::read(data.join("inventory.json")) else {
+        return vec![oracle::without_data()];
     };
     let list: Vec<Value> = serde_json::from_slice(&text).expect("the inventory is a JSON array");
     assert!(list.len() > 40, "the inventory lists {} models, expected more than 40", list.len());

@@ -267,7 +267,7 @@ fn the_oracle_is_shown() {
     };
     // skinned, rigid, morphed; MorphStressTest has its lookup in the third UV set, which Bevy does not read
     for name in ["CesiumMan", "BoxAnimated", "AnimatedMorphCube"] {
-        let model = all.iter().find(|m| m.name == name).unwrap_or_else(|| panic!("the inventory has no {name}"));
+        let model = &oracle::find(&all, name);
         let options = Options { exact_fps: true, device: DeviceChoice::Cpu, ..Options::default() };
         let baked = bake::bake(Input::File(model.file.clone()), options).expect("it bakes");
         let compared = compare(&baked, model, 0).unwrap_or_else(|e| panic!("{name}: {e}"));

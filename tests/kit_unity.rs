@@ -235,9 +235,9 @@ fn the_given_models_are_where_other_programs_say() {
         return;
     };
     for name in MODELS {
-        let model = all.iter().find(|m| m.name == *name).unwrap_or_else(|| panic!("the inventory has no {name}"));
+        let model = oracle::find(&all, name);
         let kit = Kit::bake(Input::File(model.file.clone()), Options { exact_fps: true, ..cpu() });
-        let (wanted, size) = oracle_wanted(model, &kit);
+        let (wanted, size) = oracle_wanted(&model, &kit);
         for (how, imported) in [("importer", Imported::of(&kit.import())), ("glTFast", gltfast(&kit, as_half))] {
             compare(&kit, &imported, &wanted, size).unwrap_or_else(|e| panic!("{name}, {how}: {e}"));
         }

@@ -26,7 +26,7 @@ const VARIANT_MODELS: &[&str] =
 fn main() {
     let arguments = Arguments::from_args();
     let Some(models) = oracle::models() else {
-        libtest_mimic::run(&arguments, vec![without_data()]).exit();
+        libtest_mimic::run(&arguments, vec![oracle::without_data()]).exit();
     };
     let mut trials = Vec::new();
     for model in &models {
@@ -41,31 +41,18 @@ fn main() {
         ("png8", Format::Png8, Position::Offset),
     ] {
         for name in VARIANT_MODELS {
-            let model = find(&models, name);
+            let model = oracle::find(&models, name);
             trials.push(Trial::test(format!("variant/{variant}/{name}"), move || check_variant(&model, format, position)));
         }
     }
-    let (fox, man) = (find(&models, "Fox"), find(&models, "CesiumMan"));
+    let (fox, man) = (oracle::find(&models, "Fox"), oracle::find(&models, "CesiumMan"));
     trials.push(Trial::test("negative/rows-off-by-one", move || {
         must_fail(&fox, &|count, _, frame| if frame + 1 < count { frame + 1 } else { frame - 1 })?;
         must_fail(&man, &|count, _, frame| if frame + 1 < count { frame + 1 } else { frame - 1 })
     }));
-    let fox = find(&models, "Fox");
+    let fox = oracle::find(&models, "Fox");
     trials.push(Trial::test("negative/another-clip", move || must_fail_with_another_clip(&fox)));
     libtest_mimic::run(&arguments, trials).exit();
-}
-
-/// What stands in for all tests where there is no data.
-fn without_data() -> Trial {
-    let place = oracle::shared().join("data/inventory.json");
-    let reason = format!("every given model: no {}; VATBAKE_SHARED names the folder `shared`", place.display());
-    let required = std::env::var("CI").is_ok_and(|v| v == "true");
-    let message = reason.clone();
-    Trial::test(reason, move || Err(message.into())).with_ignored_flag(!required)
-}
-
-fn find(models: &[Model], name: &str) -> Model {
-    models.iter().find(|m| m.name == name).unwrap_or_else(|| panic!("the inventory has no {name}")).clone()
 }
 
 fn options() -> Options {

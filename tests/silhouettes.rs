@@ -26,18 +26,9 @@ fn main() {
                 Trial::test(format!("model/{name}"), move || compare_silhouettes(&file.ok_or("the inventory lacks it")?, clips))
             })
             .into(),
-        None => vec![without_data()],
+        None => vec![oracle::without_data()],
     };
     libtest_mimic::run(&arguments, trials).exit();
-}
-
-/// What stands in for the given models where there are none.
-fn without_data() -> Trial {
-    let place = oracle::shared().join("data/inventory.json");
-    let reason = format!("given models: no {}; VATBAKE_SHARED names the folder `shared`", place.display());
-    let required = std::env::var("CI").is_ok_and(|v| v == "true");
-    let message = reason.clone();
-    Trial::test(reason, move || Err(message.into())).with_ignored_flag(!required)
 }
 
 /// Draws a given model's clips and compares every picture with the mesh that the CPU deformed.

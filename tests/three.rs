@@ -63,25 +63,16 @@ fn main() {
     match oracle::models() {
         Some(given) => {
             for (name, clips) in MODELS {
-                let model = given.iter().find(|m| m.name == *name).unwrap_or_else(|| panic!("the inventory has no {name}"));
-                let file = model.file.clone();
+                let model = oracle::find(&given, name);
+                let file = model.file;
                 trials.push(Trial::test(format!("model/{name}"), move || {
                     silhouettes(&Stage::bake(&file, |o| (o.clips, o.fps) = (clips.map(String::from).into(), Fps::Source))?, SILHOUETTE)
                 }));
             }
         }
-        None => trials.push(without_data()),
+        None => trials.push(oracle::without_data()),
     }
     libtest_mimic::run(&arguments, trials).exit();
-}
-
-/// What stands in for the given models where there are none.
-fn without_data() -> Trial {
-    let place = oracle::shared().join("data/inventory.json");
-    let reason = format!("every given model: no {}; VATBAKE_SHARED names the folder `shared`", place.display());
-    let required = std::env::var("CI").is_ok_and(|v| v == "true");
-    let message = reason.clone();
-    Trial::test(reason, move || Err(message.into())).with_ignored_flag(!required)
 }
 
 /// A bake with its kit, and the model that it was made from.

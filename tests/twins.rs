@@ -27,7 +27,7 @@ fn main() {
     ];
     match oracle::models() {
         Some(models) => trials.extend(trials_of(models)),
-        None => trials.push(without_data()),
+        None => trials.push(oracle::without_data()),
     }
     libtest_mimic::run(&arguments, trials).exit();
 }
@@ -54,15 +54,6 @@ fn trials_of(models: Vec<Model>) -> Vec<Trial> {
         }
     }
     trials
-}
-
-/// What stands in for the given models where there are none.
-fn without_data() -> Trial {
-    let place = oracle::shared().join("data/inventory.json");
-    let reason = format!("every given model: no {}; VATBAKE_SHARED names the folder `shared`", place.display());
-    let required = std::env::var("CI").is_ok_and(|v| v == "true");
-    let message = reason.clone();
-    Trial::test(reason, move || Err(message.into())).with_ignored_flag(!required)
 }
 
 /// Two joints that swing apart, a blend between them, a morph: everything that the kernel does in three vertices.

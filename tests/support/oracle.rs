@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use libtest_mimic::Trial;
 use serde_json::Value;
 
 use super::decode::V3;
@@ -143,4 +144,19 @@ pub fn load(model: &Model) -> Oracle {
     let size = (0..3).map(|c| (max[c] - min[c]).powi(2)).sum::<f64>().sqrt();
     let points = bytes.chunks(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
     Oracle { stride, primitives, clips, size, points, kept }
+}
+
+/// What stands in for the tests of given models where there are none: ignored, but a failure where `CI` is `true`.
+pub fn without_data() -> Trial {
+    let place = shared().join("data/inventory.json");
+    let reason = format!("every given model: no {}; VATBAKE_SHARED names the folder `shared`", place.display());
+    let required = std::env::var("CI").is_ok_and(|v| v == "true");
+    let message = reason.clone();
+    Trial::test(reason, move || Err(message.into())).with_ignored_flag(!required)
+}
+
+/// The model of this name, which the inventory must have.
+#[track_caller]
+pub fn find(models: &[Model], name: &str) -> Model {
+    models.iter().find(|m| m.name == name).unwrap_or_else(|| panic!("the inventory has no {name}")).clone()
 }
