@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::fill::fill;
 use super::{Kit, KitFile};
 use crate::output::sidecar::{Clip, Pixel};
 use crate::playback::Language;
@@ -79,20 +80,6 @@ fn readme(kit: &Kit<'_>) -> String {
         ("clips", clips(&kit.sidecar.clips)),
     ];
     fill(README, &values)
-}
-
-/// A template with every `{{key}}` that it holds itself replaced; a value may look like one.
-fn fill(template: &str, values: &[(&str, String)]) -> String {
-    let mut pieces = template.split("{{");
-    let mut filled = pieces.next().unwrap_or_default().to_string();
-    for piece in pieces {
-        let value = piece.split_once("}}").and_then(|(key, rest)| Some((&values.iter().find(|(name, _)| *name == key)?.1, rest)));
-        match value {
-            Some((value, rest)) => filled.extend([value, rest]),
-            None => filled.extend(["{{", piece]),
-        }
-    }
-    filled
 }
 
 /// Their numbers and names, in one line.

@@ -1,7 +1,7 @@
 //! Templates of kits: files in an engine's own language with `{{key}}` where a bake's values go.
 
 /// The template with every `{{key}}` replaced. What is put in is not looked at again, whatever it holds.
-pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
+pub(super) fn fill<V: AsRef<str>>(template: &str, values: &[(&str, V)]) -> String {
     let mut text = String::with_capacity(template.len());
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -12,7 +12,7 @@ pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
         });
         match value {
             Some((value, left)) => {
-                text.push_str(value);
+                text.push_str(value.as_ref());
                 rest = left;
             }
             None => {

@@ -180,7 +180,7 @@ fn scene(name: &str, sidecar: &Sidecar) -> String {
         ("clips", clips.join(", ")),
         ("bounds", aabb(&sidecar.bounds, 0.0)),
     ];
-    fill(include_str!("godot/crowd.tscn"), &values.each_ref().map(|(key, value)| (*key, value.as_str())))
+    fill(include_str!("godot/crowd.tscn"), &values)
 }
 
 fn mesh_import(sidecar: &Sidecar) -> String {

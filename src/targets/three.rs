@@ -16,7 +16,7 @@ pub(super) fn files(kit: &Kit<'_>) -> Vec<KitFile> {
     let first = clips.first().and_then(|clip| clip.name.as_deref()).filter(plain);
     let clip = first.map_or("0".to_owned(), |name| format!("'{name}'"));
     let readme = fill(include_str!("three/README.md"), &[("name", kit.name), ("three", THREE), ("clips", &count), ("clip", &clip)]);
-    let page = fill(include_str!("three/page.html"), &[("name", &escape_html(kit.name)), ("three", THREE)]);
+    let page = fill(include_str!("three/page.html"), &[("name", escape_html(kit.name).as_str()), ("three", THREE)]);
     let file = |name: &str, text: String| KitFile { name: name.to_owned(), text };
     vec![
         file("vat.js", include_str!("three/vat.js").to_owned()),
