@@ -53,8 +53,8 @@ impl Delivery {
     }
 
     /// A box in its axes and unit.
-    pub fn turn_box(&self, (least, largest): (Vec3, Vec3)) -> (Vec3, Vec3) {
-        turn_box(&self.converter, (least, largest))
+    pub fn turn_box(&self, range: (Vec3, Vec3)) -> (Vec3, Vec3) {
+        turn_box(self.converter.axes, self.converter.units, range)
     }
 
     /// What the device is to write, where this is the only set: its integers, else plain values.
@@ -79,15 +79,9 @@ fn space(target: Option<Target>, scale: f32) -> Space {
 pub fn converter(target: Option<Target>, stored: Stored, all: &Ranges) -> Converter {
     let space = space(target, 1.0);
     let (axes, units) = (space.axes(), space.units_a_metre());
-    let plain = Encoding::new(stored.form(), (Vec3::ZERO, Vec3::ZERO), 0.0);
-    let turned = Converter { stored, encoding: plain, axes, units };
-    let range = turn_box(&turned, value_range(all, stored.is_offset));
-    // the same expressions as without axes, where there are none
-    let encoding = match axes == Mat3::IDENTITY && units == 1.0 {
-        true => Encoding::new(stored.form(), value_range(all, stored.is_offset), largest_coordinate(all)),
-        false => Encoding::new(stored.form(), range, largest_coordinate(all) * units),
-    };
-    Converter { encoding, ..turned }
+    let range = turn_box(axes, units, value_range(all, stored.is_offset));
+    let encoding = Encoding::new(stored.form(), range, largest_coordinate(all) * units);
+    Converter { stored, encoding, axes, units }
 }
 
 /// Plain values: positions themselves, and the directions that any of the sets needs.
@@ -98,8 +92,9 @@ pub fn plain_encoding(stored: &[Stored], all: &Ranges) -> Encoding {
     Encoding::new(form, (all.least, all.largest), largest_coordinate(all))
 }
 
-fn turn_box(converter: &Converter, (least, largest): (Vec3, Vec3)) -> (Vec3, Vec3) {
-    let (a, b) = (converter.turn(least), converter.turn(largest));
+/// A box turned into other axes and units: corners change places where an axis is negated.
+fn turn_box(axes: Mat3, units: f32, (least, largest): (Vec3, Vec3)) -> (Vec3, Vec3) {
+    let (a, b) = (axes * least * units, axes * largest * units);
     (a.min(b), a.max(b))
 }
 

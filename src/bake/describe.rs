@@ -25,16 +25,8 @@ pub fn mesh_file(name: &str) -> String {
     format!("{name}_vat.glb")
 }
 
-/// What a player must know.
-pub fn sidecar(
-    scene: &Scene,
-    planned: &Planned<'_>,
-    options: &Options,
-    outcome: &Outcome<'_>,
-    mesh: &MeshWritten,
-    name: &str,
-    warnings: &Warnings,
-) -> Sidecar {
+/// What a player must know, but for what the bake found worth saying.
+pub fn sidecar(scene: &Scene, planned: &Planned<'_>, options: &Options, outcome: &Outcome<'_>, mesh: &MeshWritten, name: &str) -> Sidecar {
     let layout = &planned.layout;
     Sidecar {
         format: Name::Vatbake,
@@ -80,7 +72,7 @@ pub fn sidecar(
             })
             .collect(),
         bounds: turned_bounds(planned, outcome, (outcome.all.least, outcome.all.largest)),
-        warnings: warnings.list(),
+        warnings: Vec::new(),
     }
 }
 

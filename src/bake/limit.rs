@@ -22,6 +22,8 @@ struct Probe {
 
 impl Probe {
     fn new(target: Option<Target>, stored: Stored, layer: Layer, all: &Ranges) -> Self {
+        // octahedral normals lie in the position's file
+        let layer = if stored.normals == NormalMode::Octahedral { Layer::Position } else { layer };
         let files = list_files("probe", &stored).into_iter().filter(|f| f.layer == layer).collect();
         Self { target, converter: converter(target, stored, all), files }
     }
@@ -99,25 +101,15 @@ pub fn choose_measured(
     Ok(chosen)
 }
 
-/// Each pair of layer and pixels once a set.
+/// Each pair of layer and pixels once an engine's axes.
 fn list_probes(candidates: &[Candidates], all: &Ranges) -> Vec<Probe> {
     let mut probes: Vec<Probe> = Vec::new();
     for Candidates { target, choices } in candidates {
-        // those in the alpha first: they measure positions too
-        let (alpha, other): (Vec<&Stored>, Vec<&Stored>) = choices.iter().partition(|s| s.normals == NormalMode::Octahedral);
-        for stored in alpha.into_iter().chain(other) {
-            for layer in [Layer::Position, Layer::Normal] {
-                let is_measured = probes.iter().any(|p| p.measures(*target, stored, layer));
-                let is_there = layer == Layer::Position || stored.normals != NormalMode::None;
-                if !is_measured && is_there {
-                    let plain = Stored { normals: NormalMode::None, ..*stored };
-                    let stored = if layer == Layer::Position && stored.normals == NormalMode::Separate { plain } else { *stored };
-                    probes.push(Probe::new(
-                        *target,
-                        stored,
-                        if stored.normals == NormalMode::Octahedral { Layer::Position } else { layer },
-                        all,
-                    ));
+        for stored in choices {
+            let normal = (stored.normals != NormalMode::None).then_some(Layer::Normal);
+            for layer in std::iter::once(Layer::Position).chain(normal) {
+                if !probes.iter().any(|p| p.measures(*target, stored, layer)) {
+                    probes.push(Probe::new(*target, *stored, layer, all));
                 }
             }
         }

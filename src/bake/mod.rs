@@ -12,7 +12,7 @@ mod textures;
 use std::io::{BufWriter, Write};
 use std::time::Instant;
 
-use delivery::{Delivery, choose_usual, list_candidates, plain_encoding};
+use delivery::{Candidates, Delivery, choose_usual, list_candidates, plain_encoding};
 pub use device::devices;
 use ranges::{check_ranges, check_reach, warn_still_clips};
 
@@ -35,7 +35,7 @@ use crate::report::{Progress, Report, Step, Timing};
 use crate::scene::Scene;
 use crate::skin::rest::{RestPose, count_animated_mirroring, turn_mirrored_parts};
 use crate::skin::{Backend, Job, Measured, Ranges};
-use crate::source;
+use crate::source::{self, SceneChoice};
 use crate::targets::Kit;
 use crate::warning::{Code, Warnings};
 use crate::{Error, Result};
@@ -48,16 +48,17 @@ pub fn bake(request: &Request, progress: &mut dyn Progress) -> Result<Report> {
     let options = &request.options;
     options.check()?;
     // an engine that does not take what was asked for is told before anything is read
-    list_candidates(options)?;
+    let candidates = list_candidates(options)?;
     let mut clock = Clock::new();
     let mut warnings = Warnings::default();
 
     clock.begin(Step::Read, progress, 0);
-    let settings = source::Settings { scene: options.scene.clone(), allow_outside: options.allow_outside, motion_only: false };
+    let settings =
+        source::Settings { scene: SceneChoice::of(options.scene.as_deref()), allow_outside: options.allow_outside, motion_only: false };
     let mut scene = source::read(&request.input, &settings, &mut warnings)?;
     attach_clips(&mut scene, &options.animations, options.allow_outside, &mut warnings)?;
     merge_clips(&mut scene, &options.merges)?;
-    run(&scene, request, warnings, clock, progress)
+    run(&scene, request, &candidates, warnings, clock, progress)
 }
 
 /// Bakes a model that has been read, with what was said of it by then. Clips of other files and merges are the caller's.
@@ -67,11 +68,18 @@ pub fn bake(request: &Request, progress: &mut dyn Progress) -> Result<Report> {
 #[cfg(feature = "cli")]
 pub(crate) fn bake_scene(scene: &Scene, request: &Request, warnings: Warnings, progress: &mut dyn Progress) -> Result<Report> {
     request.options.check()?;
-    run(scene, request, warnings, Clock::new(), progress)
+    run(scene, request, &list_candidates(&request.options)?, warnings, Clock::new(), progress)
 }
 
 /// All steps after reading.
-fn run(scene: &Scene, request: &Request, mut warnings: Warnings, mut clock: Clock, progress: &mut dyn Progress) -> Result<Report> {
+fn run(
+    scene: &Scene,
+    request: &Request,
+    candidates: &[Candidates],
+    mut warnings: Warnings,
+    mut clock: Clock,
+    progress: &mut dyn Progress,
+) -> Result<Report> {
     let options = &request.options;
     clock.begin(Step::Plan, progress, 0);
     let planned = Planned::new(scene, options, &mut warnings)?;
@@ -106,13 +114,12 @@ fn run(scene: &Scene, request: &Request, mut warnings: Warnings, mut clock: Cloc
         let limits = limits.at_most(usize::MAX, options.work.frames.unwrap_or(usize::MAX));
         Ok::<_, Error>(cut_texture(&planned.layout, backend.chunk_limits(&job, limits)?))
     };
-    let candidates = list_candidates(options)?;
     let stored = match options.max_error {
         Some(limit) => {
             let everything: Vec<_> = candidates.iter().flat_map(|c| c.choices.iter().copied()).collect();
             let chunks = cut(backend.as_mut(), &plain_encoding(&everything, &all))?;
             let chosen =
-                limit::choose_measured(options, limit, &candidates, &all, backend.as_mut(), &job, &chunks, progress, &mut warnings)?;
+                limit::choose_measured(options, limit, candidates, &all, backend.as_mut(), &job, &chunks, progress, &mut warnings)?;
             // that was a run of its own
             clock.begin(Step::Texels, progress, work);
             chosen
@@ -130,15 +137,14 @@ fn run(scene: &Scene, request: &Request, mut warnings: Warnings, mut clock: Cloc
         _ => plain_encoding(&stored, &all),
     };
     let chunks = cut(backend.as_mut(), &kernel)?;
-    let mut sets = Vec::new();
-    if !options.dry_run {
-        for delivery in &deliveries {
-            sets.push(Set::begin(delivery.folder(&request.output), &name, &scene.origin.files)?);
-        }
-    }
-    let mut places: Vec<Option<&mut Set>> = sets.iter_mut().map(Some).collect();
-    places.resize_with(deliveries.len(), || None);
-    let sinks = deliveries.iter().zip(places).map(|(d, set)| textures::Sink { files: &d.files, converter: &d.converter, set }).collect();
+    // none in a dry run
+    let begin = |d: &Delivery| match options.dry_run {
+        true => Ok(None),
+        false => Set::begin(d.folder(&request.output), &name, &scene.origin.files).map(Some),
+    };
+    let mut sets = deliveries.iter().map(begin).collect::<Result<Vec<_>>>()?;
+    let places = deliveries.iter().zip(&mut sets);
+    let sinks = places.map(|(d, set)| textures::Sink { files: &d.files, converter: &d.converter, set: set.as_mut() }).collect();
     let (measured, written) = textures::write(sinks, backend.as_mut(), &job, &kernel, &chunks, options.memory / 4, progress)?;
     warnings.add(Code::DegenerateNormal, measured.degenerate, || {
         "{count} normals of the bake have no direction (triangles without area, or a matrix that flattens them); the rest normal stands in".into()
@@ -151,42 +157,46 @@ fn run(scene: &Scene, request: &Request, mut warnings: Warnings, mut clock: Cloc
         .map(|(delivery, written)| Outcome { ranges: &ranges, all: &all, measured: &measured, delivery, written })
         .collect();
     let mut mesh = None;
-    let mut places: Vec<Option<&mut Set>> = sets.iter_mut().map(Some).collect();
-    places.resize_with(deliveries.len(), || None);
-    for (delivery, set) in deliveries.iter().zip(places) {
+    for (delivery, set) in deliveries.iter().zip(&mut sets) {
         // the same each time, and so is what is said about it
         let again = &mut Warnings::default();
         let said = if mesh.is_none() { &mut warnings } else { again };
-        let file = write_glb(scene, &planned, options, &name, set, said)?;
+        let file = write_glb(scene, &planned, options, &name, set.as_mut(), said)?;
         check_lookup(delivery, &file)?;
         mesh = Some(file);
     }
     let Some(mesh) = mesh else { return Err(Error::Bake("a bake without a set of files".into())) };
-    let mut limits = Vec::new();
-    for (target, outcome) in outcomes.iter().filter_map(|o| Some((o.delivery.target?, o))) {
-        let sidecar = describe::sidecar(scene, &planned, options, outcome, &mesh, &name, &warnings);
-        let found = target.check(&Kit { name: &name, sidecar: &sidecar });
-        limits.extend(found.into_iter().map(|what| format!("{} kit: {what}", target.folder())));
-    }
-    warnings.add(Code::KitLimits, limits.len() as u64, || limits.join("; "));
+    let mut sidecars: Vec<_> = outcomes.iter().map(|o| describe::sidecar(scene, &planned, options, o, &mesh, &name)).collect();
+    warn_kit_limits(&deliveries, &sidecars, &name, &mut warnings);
     refuse_warnings(options, &warnings)?;
     let sidecar_name = format!("{name}.vat.json");
-    for (set, outcome) in sets.iter_mut().zip(&outcomes) {
-        let sidecar = describe::sidecar(scene, &planned, options, outcome, &mesh, &name, &warnings);
-        write_texts(set, outcome.delivery, &name, &sidecar)?;
-        let mut file = set.file(&sidecar_name)?;
-        let path = file.path().to_path_buf();
-        sidecar::write(&sidecar, &mut file, &path)?;
+    for ((set, delivery), sidecar) in sets.iter_mut().zip(&deliveries).zip(&mut sidecars) {
+        sidecar.warnings = warnings.list();
+        if let Some(set) = set {
+            write_texts(set, delivery, &name, sidecar)?;
+            let mut file = set.file(&sidecar_name)?;
+            let path = file.path().to_path_buf();
+            sidecar::write(sidecar, &mut file, &path)?;
+        }
     }
-    if !sets.is_empty() && progress.is_cancelled() {
+    if !options.dry_run && progress.is_cancelled() {
         return Err(Error::Interrupted);
     }
-    let mut files = Vec::new();
-    for set in sets {
-        files.push(set.commit(&sidecar_name)?);
-    }
+    let files = sets.into_iter().flatten().map(|set| set.commit(&sidecar_name)).collect::<Result<Vec<_>>>()?;
     let timings = clock.end();
     Ok(describe::report(scene, &planned, &outcomes, &mesh, name, backend.device(), files, &warnings, timings))
+}
+
+/// What the kits cannot show as the bake has it.
+fn warn_kit_limits(deliveries: &[Delivery], sidecars: &[sidecar::Sidecar], name: &str, warnings: &mut Warnings) {
+    let mut limits = Vec::new();
+    for (delivery, sidecar) in deliveries.iter().zip(sidecars) {
+        if let Some(target) = delivery.target {
+            let found = target.check(&Kit { name, sidecar });
+            limits.extend(found.into_iter().map(|what| format!("{} kit: {what}", target.folder())));
+        }
+    }
+    warnings.add(Code::KitLimits, limits.len() as u64, || limits.join("; "));
 }
 
 /// A file that the engine's importer cannot hold is no use there.

@@ -13,8 +13,9 @@ use super::summary::{error_line, finding};
 use super::survey::{ClipSurvey, Survey, survey_scene};
 use crate::bake::bake_scene;
 use crate::options::{DEFAULT_FPS, DeviceChoice, Options, Request};
+use crate::source::{self, SceneChoice};
 use crate::warning::{Level, Warnings};
-use crate::{Error, Result, source};
+use crate::{Error, Result};
 
 /// Shows each model.
 ///
@@ -60,8 +61,11 @@ pub fn run(args: &InspectArgs) -> Result<Exit> {
 }
 
 fn inspect(request: &Request) -> Result<Survey> {
-    let settings =
-        source::Settings { scene: request.options.scene.clone(), allow_outside: request.options.allow_outside, ..Default::default() };
+    let settings = source::Settings {
+        scene: SceneChoice::of(request.options.scene.as_deref()),
+        allow_outside: request.options.allow_outside,
+        ..Default::default()
+    };
     let mut warnings = Warnings::default();
     let (scene, facts) = source::read_with_facts(&request.input, &settings, &mut warnings)?;
     let mut bar = Bar::new(request.input.stem(), false);

@@ -6,10 +6,11 @@ use crate::baked::Baked;
 use crate::options::{Input, Options, Recompute};
 use crate::output::sidecar::{Clip, Loop, Sidecar};
 use crate::plan::build::build_mesh;
+use crate::plan::frames::clip_names;
 use crate::plan::mesh::{BakeMesh, PaletteEntry};
 use crate::pose::{MATRIX_ROWS, Poser, sample_times};
 use crate::scene::{Property, Scene};
-use crate::source;
+use crate::source::{self, SceneChoice};
 use crate::warning::Warnings;
 use crate::{Error, Result};
 
@@ -49,15 +50,9 @@ impl Rig {
     /// Those of [`source::read`]; [`Error::Usage`] where it is another model than the bake's.
     pub fn read(input: &Input, baked: &Baked, allow_outside: bool) -> Result<Self> {
         let sidecar = &baked.sidecar;
-        let settings = source::Settings { scene: Some(sidecar.source.scene.to_string()), allow_outside, motion_only: false };
+        let settings = source::Settings { scene: SceneChoice::Written(sidecar.source.scene), allow_outside, motion_only: false };
         let mut warnings = Warnings::default();
-        // A file without scenes has none to choose by number.
-        let scene = match source::read(input, &settings, &mut warnings) {
-            Err(_) if sidecar.source.scene == 0 => {
-                source::read(input, &source::Settings { scene: None, ..settings }, &mut Warnings::default())?
-            }
-            other => other?,
-        };
+        let scene = source::read(input, &settings, &mut warnings)?;
         check_source(input, sidecar, &scene.origin.sha256)?;
         // The sidecar does not say whether normals were computed anew, which decides how many vertices there are.
         for recompute_normals in [None, Some(Recompute::Flat), Some(Recompute::Smooth)] {
@@ -85,6 +80,13 @@ impl Rig {
         }
         let Some(animation) = clip.animation else { return Ok(None) };
         let found = self.scene.clips.iter().position(|c| c.source.is_none() && c.animation == animation as usize);
+        if let (Some(i), Some(wanted)) = (found, &clip.name)
+            && clip_names(&self.scene).get(i).is_some_and(|own| own != wanted)
+        {
+            return Err(Error::Usage(format!(
+                "clip '{name}' was put together of several animations, which --source holds apart; choose other clips with --clip"
+            )));
+        }
         found.map(Some).ok_or_else(|| Error::Usage(format!("--source has no animation {animation}, which clip '{name}' was made from")))
     }
 

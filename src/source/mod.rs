@@ -38,12 +38,31 @@ use uri::Folder;
 /// What is to be read.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// Scene by number or name; the file's default where absent.
-    pub scene: Option<String>,
+    /// Which scene.
+    pub scene: SceneChoice,
     /// Follow URIs that leave the model's folder.
     pub allow_outside: bool,
     /// Read nodes and animations alone, of all scenes: neither meshes nor skins, materials and images.
     pub motion_only: bool,
+}
+
+/// Which scene of a file is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum SceneChoice {
+    /// The file's default, else the first; everything where the file has no scenes.
+    #[default]
+    Default,
+    /// By name, else by number.
+    Asked(String),
+    /// The number that a sidecar names: 0 too where the file has no scenes.
+    Written(u32),
+}
+
+impl SceneChoice {
+    /// What a caller asked for, if anything.
+    pub fn of(asked: Option<&str>) -> Self {
+        asked.map_or(Self::Default, |asked| Self::Asked(asked.into()))
+    }
 }
 
 /// Reads a model.
@@ -102,7 +121,7 @@ fn read_bytes(
     extensions::check(&doc, warnings)?;
     let scene = match settings.motion_only {
         true => None,
-        false => nodes::choose_scene(&doc.root, settings.scene.as_deref(), warnings).map_err(Stop::Usage)?,
+        false => nodes::choose_scene(&doc.root, &settings.scene, warnings).map_err(Stop::Usage)?,
     };
     // Every node has weights for all targets of its mesh.
     let weights = doc.root.nodes.iter().filter_map(|n| n.mesh).map(|m| nodes::target_count(&doc.root, m.value()) as u64).sum();

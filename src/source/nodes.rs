@@ -3,6 +3,7 @@
 use glam::{DMat4, DQuat, DVec3};
 use gltf::json::Root;
 
+use super::SceneChoice;
 use super::document::missing;
 use crate::Fault;
 use crate::scene::{Local, Node, Trs};
@@ -20,19 +21,24 @@ pub(super) struct Tree {
     pub(super) place: Vec<usize>,
 }
 
-/// The scene to take: `wanted` by name or number, else the file's default, else the first. None where the file has no scenes.
-/// The error is a sentence for the caller who asked for a scene that does not exist.
-pub(super) fn choose_scene(root: &Root, wanted: Option<&str>, warnings: &mut Warnings) -> Result<Option<usize>, String> {
+/// The scene to take; none where the file has no scenes. The error is a sentence for the caller who named one that does not exist.
+pub(super) fn choose_scene(root: &Root, choice: &SceneChoice, warnings: &mut Warnings) -> Result<Option<usize>, String> {
     let scenes = &root.scenes;
-    if let Some(wanted) = wanted {
-        let by_name = scenes.iter().position(|s| s.name.as_deref() == Some(wanted));
-        let by_number = || wanted.parse::<usize>().ok().filter(|&n| n < scenes.len());
-        return by_name.or_else(by_number).map(Some).ok_or_else(|| {
-            let list: Vec<_> =
-                scenes.iter().enumerate().map(|(i, s)| format!("{i} ({})", s.name.as_deref().unwrap_or("unnamed"))).collect();
-            let has = if list.is_empty() { "no scenes".to_owned() } else { list.join(", ") };
-            format!("the scene `{wanted}` does not exist; the file has {has}")
-        });
+    let numbered = |number: usize| (number < scenes.len()).then_some(number);
+    let unknown = |wanted: &str| {
+        let list: Vec<_> = scenes.iter().enumerate().map(|(i, s)| format!("{i} ({})", s.name.as_deref().unwrap_or("unnamed"))).collect();
+        let has = if list.is_empty() { "no scenes".to_owned() } else { list.join(", ") };
+        format!("the scene `{wanted}` does not exist; the file has {has}")
+    };
+    match choice {
+        SceneChoice::Default => {}
+        SceneChoice::Written(0) if scenes.is_empty() => return Ok(None),
+        SceneChoice::Written(number) => return numbered(*number as usize).map(Some).ok_or_else(|| unknown(&number.to_string())),
+        SceneChoice::Asked(wanted) => {
+            let by_name = scenes.iter().position(|s| s.name.as_ref() == Some(wanted));
+            let by_number = || wanted.parse().ok().and_then(numbered);
+            return by_name.or_else(by_number).map(Some).ok_or_else(|| unknown(wanted));
+        }
     }
     let chosen = root.scene.map(|s| s.value()).or_else(|| (!scenes.is_empty()).then_some(0));
     if let Some(chosen) = chosen.filter(|_| scenes.len() > 1) {
@@ -207,6 +213,20 @@ fn mark_scene(root: &Root, scene: Option<usize>, place: &[usize], nodes: &mut [N
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_that_a_sidecar_names_is_no_name() {
+        let scenes = |json: serde_json::Value| serde_json::from_value::<Root>(json).expect("a document");
+        let choose = |root: &Root, choice| choose_scene(root, &choice, &mut Warnings::default());
+        let asset = serde_json::json!({ "version": "2.0" });
+        let named = scenes(serde_json::json!({ "asset": asset, "scenes": [{ "name": "1", "nodes": [] }, { "name": "b", "nodes": [] }] }));
+        assert_eq!(choose(&named, SceneChoice::of(Some("1"))), Ok(Some(0)), "a name comes before a number");
+        assert_eq!(choose(&named, SceneChoice::Written(1)), Ok(Some(1)));
+        assert!(choose(&named, SceneChoice::Written(2)).is_err_and(|text| text.contains("`2`") && text.contains("0 (1), 1 (b)")));
+        let bare = scenes(serde_json::json!({ "asset": asset }));
+        assert_eq!(choose(&bare, SceneChoice::Written(0)), Ok(None));
+        assert!(choose(&bare, SceneChoice::Written(1)).is_err() && choose(&bare, SceneChoice::of(Some("0"))).is_err());
+    }
 
     fn root(nodes: &str) -> Root {
         let text = format!(r#"{{"asset":{{"version":"2.0"}},"nodes":[{nodes}]}}"#);

@@ -11,44 +11,51 @@ use crate::output::sidecar::{Encoding, Pixel, Role, Sidecar, Texture, Unit};
 /// What could be read of a bake.
 #[derive(Debug, Default)]
 pub(super) struct Set {
-    /// Distinct files, and their images where they can be read.
-    pub(super) images: Vec<(String, Option<Image>)>,
+    /// Distinct files of textures.
+    files: Vec<ReadFile>,
+    /// Their images where they can be read; taken by [`Set::assemble`].
+    images: Vec<Option<Image>>,
     /// Per texture of the sidecar, its file.
-    pub(super) image_of: Vec<usize>,
+    image_of: Vec<usize>,
     pub(super) mesh: Option<Mesh>,
 }
 
-impl Set {
-    /// The bake, where every image is there and of the right size.
-    pub(super) fn assemble(&self, path: &Path, sidecar: &Sidecar) -> Option<Baked> {
-        let images: Option<Vec<Image>> = self.images.iter().map(|(_, image)| image.clone()).collect();
-        Baked::assemble(path, sidecar.clone(), images?, self.image_of.clone(), self.mesh.clone()?).ok()
-    }
+/// What a file turned out to be: its checksum is worked out once.
+#[derive(Debug)]
+struct ReadFile {
+    name: String,
+    /// Pixels, sides and checksum of the texels; none where the file cannot be read.
+    found: Option<(Pixel, [u32; 2], String)>,
+}
 
-    fn image(&self, file: &str) -> Option<&Image> {
-        self.images.iter().find(|(name, _)| name == file)?.1.as_ref()
+impl Set {
+    /// The bake, where every image is there and of the right size. It takes the images and the mesh along.
+    pub(super) fn assemble(&mut self, path: &Path, sidecar: &Sidecar) -> Option<Baked> {
+        let images: Vec<Image> = std::mem::take(&mut self.images).into_iter().collect::<Option<_>>()?;
+        Baked::assemble(path, sidecar.clone(), images, self.image_of.clone(), self.mesh.take()?).ok()
     }
 
     /// Whether a texture's texels are those that were baked.
     pub(super) fn is_intact(&self, texture: &Texture) -> bool {
-        let Some(image) = self.image(&texture.file) else { return false };
-        image.texels.pixel() == texture.pixel && crc_text(image) == texture.crc32
+        let file = self.files.iter().find(|file| file.name == texture.file);
+        file.and_then(|file| file.found.as_ref()).is_some_and(|(pixel, _, crc32)| *pixel == texture.pixel && *crc32 == texture.crc32)
     }
 
     pub(super) fn verdict(&self, number: usize, texture: &Texture) -> TextureVerdict {
-        let image = self.image_of.get(number).and_then(|&i| self.images.get(i)?.1.as_ref());
+        let found = self.image_of.get(number).and_then(|&i| self.files.get(i)?.found.as_ref());
         TextureVerdict {
             role: texture.role,
             file: texture.file.clone(),
             pixel: texture.pixel,
             encoding: texture.encoding,
-            size: image.map(|i| [i.width, i.height]),
+            size: found.map(|(_, size, _)| *size),
             intact: self.is_intact(texture),
             recorded_error: texture.error.max,
         }
     }
 }
 
+/// The checksum of an image's texels as a sidecar writes it.
 pub(super) fn crc_text(image: &Image) -> String {
     format!("{:08x}", image.texels.crc32())
 }
@@ -59,11 +66,13 @@ pub(super) fn read_set(path: &Path, sidecar: &Sidecar, findings: &mut Findings) 
     let size = (sidecar.layout.width, sidecar.layout.height);
     let mut set = Set::default();
     for texture in &sidecar.textures {
-        let known = set.images.iter().position(|(name, _)| *name == texture.file);
+        let known = set.files.iter().position(|file| file.name == texture.file);
         let number = known.unwrap_or_else(|| {
-            let image = read_image(&folder, texture, size, findings);
-            set.images.push((texture.file.clone(), image));
-            set.images.len() - 1
+            let read = read_image(&folder, texture, size, findings);
+            let found = read.as_ref().map(|(image, crc32)| (image.texels.pixel(), [image.width, image.height], crc32.clone()));
+            set.files.push(ReadFile { name: texture.file.clone(), found });
+            set.images.push(read.map(|(image, _)| image));
+            set.files.len() - 1
         });
         set.image_of.push(number);
     }
@@ -86,7 +95,8 @@ fn find(folder: &Path, name: &str, findings: &mut Findings) -> Option<std::path:
     }
 }
 
-fn read_image(folder: &Path, texture: &Texture, size: (u32, u32), findings: &mut Findings) -> Option<Image> {
+/// The image and its checksum.
+fn read_image(folder: &Path, texture: &Texture, size: (u32, u32), findings: &mut Findings) -> Option<(Image, String)> {
     let name = texture.file.as_str();
     let path = find(folder, name, findings)?;
     if let Ok(head) = locate::read_head(&path, 1 << 20) {
@@ -107,6 +117,7 @@ fn read_image(folder: &Path, texture: &Texture, size: (u32, u32), findings: &mut
             return None;
         }
     };
+    let crc32 = crc_text(&image);
     let found = image.texels.pixel();
     if found != texture.pixel {
         let (found_name, wanted) = (image::pixel_name(found), image::pixel_name(texture.pixel));
@@ -131,17 +142,16 @@ fn read_image(folder: &Path, texture: &Texture, size: (u32, u32), findings: &mut
             image.width, image.height, size.0, size.1, x, y
         );
         findings.wrong(Code::Resized, name, text);
-        return Some(image);
+        return Some((image, crc32));
     }
-    if found == texture.pixel && crc_text(&image) != texture.crc32 {
+    if found == texture.pixel && crc32 != texture.crc32 {
         let text = format!(
-            "the texels of {name} are not those that were baked (CRC-32 {} instead of {}); bake again, or take the baked file",
-            crc_text(&image),
+            "the texels of {name} are not those that were baked (CRC-32 {crc32} instead of {}); bake again, or take the baked file",
             texture.crc32
         );
         findings.wrong(Code::TexelsChanged, name, text);
     }
-    Some(image)
+    Some((image, crc32))
 }
 
 fn read_baked_mesh(folder: &Path, sidecar: &Sidecar, findings: &mut Findings) -> Option<Mesh> {

@@ -52,7 +52,7 @@ pub fn verify(request: &Request) -> Result<Verdict> {
     let mut findings = verdict::Findings::default();
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     files::check_sidecar(&sidecar, &name, &mut findings);
-    let set = files::read_set(&path, &sidecar, &mut findings);
+    let mut set = files::read_set(&path, &sidecar, &mut findings);
     let mut reference = match &request.source {
         Some(source) => Some(reference::Reference::read(source, request, &sidecar)?),
         None => None,

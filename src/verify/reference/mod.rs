@@ -17,7 +17,7 @@ use crate::output::sidecar::{Clip, Loop, Sidecar};
 use crate::plan::frames::clip_names;
 use crate::pose::sampler::sample_channel;
 use crate::scene::{Part, Primitive, Property, Scene, Trs};
-use crate::source::{self, Settings};
+use crate::source::{self, SceneChoice, Settings};
 use crate::warning::Warnings;
 
 /// A model with what is needed to pose it as a bake shows it.
@@ -62,14 +62,10 @@ impl Reference {
     /// # Errors
     /// As those of [`source::read`].
     pub fn read(input: &Input, request: &Request, sidecar: &Sidecar) -> Result<Self> {
-        let settings = Settings { scene: Some(sidecar.source.scene.to_string()), allow_outside: request.allow_outside, motion_only: false };
+        let settings =
+            Settings { scene: SceneChoice::Written(sidecar.source.scene), allow_outside: request.allow_outside, motion_only: false };
         let mut warnings = Warnings::default();
-        // A file without scenes has none to choose by number.
-        let read = source::read(input, &settings, &mut warnings);
-        let mut scene = match read {
-            Err(_) if sidecar.source.scene == 0 => source::read(input, &Settings { scene: None, ..settings }, &mut Warnings::default())?,
-            other => other?,
-        };
+        let mut scene = source::read(input, &settings, &mut warnings)?;
         attach_clips(&mut scene, &request.animations, request.allow_outside, &mut warnings)?;
         merge_clips(&mut scene, &request.merges)?;
         let clips = sidecar.clips.iter().map(|clip| find_clip(&scene, clip)).collect();
