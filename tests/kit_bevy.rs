@@ -23,6 +23,18 @@ const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/bun.glb");
 const MAIN: [&str; 6] =
     ["VERTEX_NORMALS", "VERTEX_UVS_A", "VERTEX_UVS_B", "VERTEX_TANGENTS", "VERTEX_COLORS", "VERTEX_OUTPUT_INSTANCE_INDEX"];
 
+/// What the pass defines that is executed: the prepass that writes all of it.
+const EXECUTED: [&str; 6] = [
+    "PREPASS_PIPELINE",
+    "NORMAL_PREPASS_OR_DEFERRED_PREPASS",
+    "MOTION_VECTOR_PREPASS",
+    "VERTEX_NORMALS",
+    "VERTEX_UVS_B",
+    "VERTEX_TANGENTS",
+];
+/// The modules for versions of Bevy.
+const VERSIONS: [&str; 4] = ["vat_0_19.rs", "vat_0_18.rs", "vat_0_17.rs", "vat_0_16.rs"];
+
 fn kit(name: &str, sidecar: &Sidecar) -> Vec<KitFile> {
     Target::Bevy.files(&Kit { name, sidecar })
 }
@@ -71,7 +83,7 @@ fn compose(files: &[KitFile], defines: &[&str]) -> String {
 
 /// The same as a compute shader: what it binds is put by `check.wgsl`, and its vertex is a function of buffers.
 fn executable(files: &[KitFile]) -> String {
-    let all = compose(files, &["VERTEX_NORMALS", "VERTEX_UVS_B", "VERTEX_TANGENTS", "MOTION_VECTOR_PREPASS"]);
+    let all = compose(files, &EXECUTED);
     let kept = all.lines().filter(|line| !line.starts_with("@group(") && *line != "@vertex");
     let mut text = kept.collect::<Vec<_>>().join("\n");
     for (buffer, name) in ["vat_positions", "vat_normals", "vat_tangents"].into_iter().enumerate() {
@@ -367,8 +379,10 @@ fn shaders_are_valid_in_every_pass() {
     let files = kit("bun", &sidecar_of(&sample(|_| ())));
     let prepass = ["PREPASS_PIPELINE", "VERTEX_UVS_A", "VERTEX_UVS_B", "VERTEX_OUTPUT_INSTANCE_INDEX"];
     let normals = ["NORMAL_PREPASS_OR_DEFERRED_PREPASS", "VERTEX_NORMALS", "VERTEX_TANGENTS"];
-    let passes: [Vec<&str>; 7] = [
+    let passes: [Vec<&str>; 8] = [
         MAIN.to_vec(),
+        // after a prepass that wrote motion vectors
+        [&MAIN[..], &["MOTION_VECTOR_PREPASS"]].concat(),
         vec!["VERTEX_UVS_B"],
         [&MAIN[..], &["VISIBILITY_RANGE_DITHER"]].concat(),
         prepass.to_vec(),
@@ -396,7 +410,7 @@ fn rust_files_parse_whatever_the_names_are() {
     for name in ["bun", "we\"ird {{clips}} \\ näme", "{{title}}"] {
         let files = kit(name, &sidecar);
         let sources: Vec<_> = files.iter().filter(|f| f.name.ends_with(".rs")).collect();
-        assert_eq!(sources.len(), 3, "{name}");
+        assert_eq!(sources.len(), 3 + VERSIONS.len(), "{name}");
         for file in sources {
             assert!(syn::parse_file(&file.text).is_ok(), "{}: {:?}", file.name, syn::parse_file(&file.text).err());
             assert!(syn::parse_file(&file.text[..file.text.len() - 3]).is_err(), "{}: its last brace is missed", file.name);
@@ -409,6 +423,56 @@ fn rust_files_parse_whatever_the_names_are() {
         let Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(path), .. })) = path.map(|p| *p) else { panic!("no VAT in {name}") };
         assert_eq!(path.value(), format!("bevy/{name}.vat.json"), "the path that the example loads");
     }
+}
+
+/// The names that a file takes from the modules above its own, or that a file declares or imports.
+fn names_of(source: &str, is_taken: bool) -> Vec<String> {
+    fn leaves(tree: &syn::UseTree, names: &mut Vec<String>) {
+        match tree {
+            syn::UseTree::Path(path) => leaves(&path.tree, names),
+            syn::UseTree::Name(name) => names.push(name.ident.to_string()),
+            syn::UseTree::Rename(rename) => names.push(rename.rename.to_string()),
+            syn::UseTree::Group(group) => group.items.iter().for_each(|tree| leaves(tree, names)),
+            syn::UseTree::Glob(_) => {}
+        }
+    }
+    let mut names = Vec::new();
+    for item in syn::parse_file(source).expect("it parses").items {
+        match item {
+            syn::Item::Use(item) => {
+                let is_above = matches!(&item.tree, syn::UseTree::Path(path) if path.ident == "super");
+                if is_above == is_taken {
+                    leaves(&item.tree, &mut names);
+                }
+            }
+            syn::Item::Const(item) if !is_taken => names.push(item.ident.to_string()),
+            syn::Item::Fn(item) if !is_taken => names.push(item.sig.ident.to_string()),
+            syn::Item::Struct(item) if !is_taken => names.push(item.ident.to_string()),
+            syn::Item::Type(item) if !is_taken => names.push(item.ident.to_string()),
+            _ => {}
+        }
+    }
+    names
+}
+
+/// What the plugin takes from the module that declares it is there for every version of Bevy, and nothing else stands there.
+#[test]
+fn every_version_has_what_the_plugin_takes() {
+    let files = kit("bun", &sidecar_of(&sample(|_| ())));
+    let plugin = names_of(text(&files, "vat_plugin.rs"), false);
+    let mut taken = names_of(text(&files, "vat_plugin.rs"), true);
+    taken.extend(names_of(text(&files, "vat_loader.rs"), true).into_iter().filter(|name| !plugin.contains(name)));
+    assert!(taken.len() > 10, "{taken:?}");
+    for version in VERSIONS {
+        let there = names_of(text(&files, version), false);
+        let missing: Vec<_> = taken.iter().filter(|name| !there.contains(name)).collect();
+        assert!(missing.is_empty(), "{version} lacks {missing:?}");
+        let module = text(&files, version);
+        let is_used = |name: &String| taken.contains(name) || module.matches(name.as_str()).count() > 1;
+        assert!(there.iter().all(is_used), "{version} holds a name that nothing uses");
+    }
+    let spoilt = text(&files, VERSIONS[0]).replace("PROPAGATE", "SPREAD");
+    assert!(taken.iter().any(|name| !names_of(&spoilt, false).contains(name)), "another name is noticed");
 }
 
 /// Bevy's `AssetMeta<ImageLoader, ()>`, written down from its source; `examples/bevy` reads the files by Bevy itself.
@@ -510,7 +574,7 @@ fn two_bakes_share_the_code() {
     let (one, other) = (kit("one", &sidecar_of(&one)), kit("other", &sidecar_of(&other)));
     let shared: Vec<_> = one.iter().filter(|f| !f.name.starts_with("one") && !f.name.starts_with("bun")).collect();
     let names: Vec<_> = shared.iter().map(|f| f.name.as_str()).collect();
-    assert_eq!(names, ["vat_plugin.rs", "vat_loader.rs", "vat_material.wgsl", "vat_playback.wgsl"]);
+    assert_eq!(names, [&["vat_plugin.rs", "vat_loader.rs", "vat_material.wgsl", "vat_playback.wgsl"][..], &VERSIONS].concat());
     for file in shared {
         assert_eq!(file.text, text(&other, &file.name), "{}", file.name);
     }

@@ -1,6 +1,7 @@
 //! The kit for Bevy.
 //!
-//! The plugin, its loader and its shaders are the same for every bake. Of a bake's own are the example, the README and one
+//! The plugin, its loader and its shaders are the same for every bake, and the same for several versions of Bevy but for one small
+//! module each, which an app names: so the choice stays when a bake is written anew. Of a bake's own are the example, the README and one
 //! `.meta` file a texture, without which Bevy takes 8-bit texels for colours and filters them.
 
 use std::collections::BTreeSet;
@@ -13,6 +14,13 @@ use crate::playback::Language;
 /// Where the part of the playback code begins that each engine writes for itself.
 const FETCH: &str = "// ---- The fetch";
 
+/// The module for each version of Bevy.
+const VERSIONS: [(&str, &str); 4] = [
+    ("vat_0_19.rs", include_str!("bevy/vat_0_19.rs")),
+    ("vat_0_18.rs", include_str!("bevy/vat_0_18.rs")),
+    ("vat_0_17.rs", include_str!("bevy/vat_0_17.rs")),
+    ("vat_0_16.rs", include_str!("bevy/vat_0_16.rs")),
+];
 const PLUGIN: &str = include_str!("bevy/vat_plugin.rs");
 const LOADER: &str = include_str!("bevy/vat_loader.rs");
 const MATERIAL: &str = include_str!("bevy/vat_material.wgsl");
@@ -32,6 +40,7 @@ pub(super) fn files(kit: &Kit<'_>) -> Vec<KitFile> {
         file(format!("{}_example.rs", kit.name), example(kit)),
         file(format!("{}_README.md", kit.name), readme(kit)),
     ];
+    files.extend(VERSIONS.map(|(name, text)| shared(name, text)));
     // Octahedral normals lie in the position's file.
     let textures: BTreeSet<&str> = kit.sidecar.textures.iter().map(|t| t.file.as_str()).collect();
     files.extend(textures.into_iter().map(|texture| shared(&format!("{texture}.meta"), META)));
@@ -64,7 +73,7 @@ fn readme(kit: &Kit<'_>) -> String {
     let pixel = kit.sidecar.textures.first().map(|t| t.pixel);
     let (features, format) = match pixel {
         Some(Pixel::Rgba16Float | Pixel::Rgba32Float) => {
-            ("`ktx2` and `zstd_rust` (or `zstd_c`), which its default ones hold", "KTX2 textures need no optional feature of the GPU.")
+            ("`ktx2` and `zstd_rust` (or `zstd_c`; `zstd` in 0.16), which its default ones hold", "KTX2 textures need no optional feature of the GPU.")
         }
         _ => (
             "`png`, which its default ones hold",

@@ -1,5 +1,5 @@
 // What stands in for Bevy in the tests of its kit: the parts of bevy_pbr that vat_material.wgsl imports, by the names that the
-// test's preprocessor gives them. Structures and signatures are those of Bevy 0.19; the world is where the model is.
+// test's preprocessor gives them. Structures and signatures are those of Bevy 0.16 to 0.19, the same in all; the world is where the model is.
 struct Globals {
     time: f32,
     delta_time: f32,
@@ -54,11 +54,13 @@ struct VertexOutput {
 #ifdef VISIBILITY_RANGE_DITHER
     @location(7) @interpolate(flat) visibility_range_dither: i32,
 #endif
+#ifdef PREPASS_PIPELINE
 #ifdef MOTION_VECTOR_PREPASS
     @location(8) previous_world_position: vec4<f32>,
 #endif
 #ifdef UNCLIPPED_DEPTH_ORTHO_EMULATION
     @location(9) unclipped_depth: f32,
+#endif
 #endif
 }
 

@@ -6,26 +6,26 @@ use std::time::{Duration, Instant};
 
 use bevy::app::PluginsState;
 use bevy::asset::LoadState;
-use bevy::camera::RenderTarget;
-use bevy::camera::primitives::Aabb;
 use bevy::core_pipeline::core_3d::Opaque3d;
-use bevy::core_pipeline::prepass::{DepthPrepass, MotionVectorPrepass, NormalPrepass};
+use bevy::core_pipeline::deferred::Opaque3dDeferred;
+use bevy::core_pipeline::prepass::{DeferredPrepass, DepthPrepass, MotionVectorPrepass, NormalPrepass};
 use bevy::core_pipeline::tonemapping::Tonemapping;
 use bevy::gltf::Gltf;
+use bevy::pbr::DefaultOpaqueRendererMethod;
 use bevy::prelude::*;
 use bevy::render::pipelined_rendering::PipelinedRenderingPlugin;
-use bevy::render::render_phase::ViewBinnedRenderPhases;
-use bevy::render::render_resource::{CachedPipelineState, PipelineCache, TextureFormat, WgpuFeatures};
+use bevy::render::render_phase::{BinnedPhaseItem, ViewBinnedRenderPhases};
+use bevy::render::render_resource::{CachedPipelineState, PipelineCache, WgpuFeatures};
 use bevy::render::renderer::RenderAdapterInfo;
 use bevy::render::settings::WgpuSettings;
-use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
+use bevy::render::view::screenshot::Screenshot;
 use bevy::render::{RenderApp, RenderPlugin};
 use bevy::time::TimeUpdateStrategy;
 use bevy::window::ExitCondition;
-use bevy::world_serialization::WorldAssetRoot;
 
 use crate::picture::{BACKGROUND, Picture};
-use crate::vat_plugin::{Vat, VatClip, VatPlayer, VatPlugin};
+use crate::vat::{Vat, VatClip, VatPlayer, VatPlugin};
+use crate::{Aabb, SceneRoot, Seen, camera, shadowed, target_image};
 
 /// Side of the picture in texels.
 const SIDE: u32 = 512;
@@ -42,7 +42,19 @@ pub struct Stage {
     vat: Handle<Vat>,
     skinned: Entity,
     floor: Entity,
+    passes: Passes,
     animations: Vec<Handle<AnimationClip>>,
+}
+
+/// How the model is drawn.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Passes {
+    /// In one pass, and in that of shadows.
+    Main,
+    /// After a prepass of depth, normals and motion vectors.
+    Prepass,
+    /// Deferred.
+    Deferred,
 }
 
 /// What the app is started with.
@@ -52,8 +64,7 @@ pub struct Settings<'a> {
     pub source: &'a str,
     /// As on a GPU that can't sample 16-bit unorm textures.
     pub without_unorm16: bool,
-    /// With the prepasses of depth, normals and motion vectors.
-    pub prepass: bool,
+    pub passes: Passes,
 }
 
 impl Stage {
@@ -70,6 +81,9 @@ impl Stage {
         let plugins = DefaultPlugins.set(assets).set(render).set(window).disable::<PipelinedRenderingPlugin>();
         app.add_plugins((plugins, VatPlugin)).init_resource::<Captured>();
         app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
+        if settings.passes == Passes::Deferred {
+            app.insert_resource(DefaultOpaqueRendererMethod::deferred());
+        }
         while app.plugins_state() == PluginsState::Adding {
             bevy::tasks::tick_global_task_pools_on_main_thread();
         }
@@ -95,27 +109,28 @@ impl Stage {
         let world = app.world_mut();
         let gltf = world.resource::<Assets<Gltf>>().get(&source).ok_or("the source is gone")?;
         let (scene, animations) = (gltf.scenes.first().cloned().ok_or("the source has no scene")?, gltf.animations.clone());
-        let skinned = world.spawn((WorldAssetRoot(scene), Visibility::Hidden)).id();
+        let skinned = world.spawn((SceneRoot(scene), Visibility::Hidden)).id();
 
         let [low, high] = bounds;
         let (middle, reach) = (0.5 * (low + high), 0.5 * (high - low).length());
-        let image = Image::new_target_texture(SIDE, SIDE, TextureFormat::Rgba8UnormSrgb, None);
-        let target = world.resource_mut::<Assets<Image>>().add(image);
+        let target = world.resource_mut::<Assets<Image>>().add(target_image(SIDE));
         let eye = Transform::from_translation(middle + reach * Vec3::new(1.2, 0.6, 2.2)).looking_at(middle, Vec3::Y);
         let [r, g, b] = BACKGROUND;
-        let clear = Camera { clear_color: ClearColorConfig::Custom(Color::srgb_u8(r, g, b)), ..default() };
-        let view = (Camera3d::default(), clear, RenderTarget::Image(target.clone().into()), Tonemapping::None, Msaa::Off, eye);
+        let clear = ClearColorConfig::Custom(Color::srgb_u8(r, g, b));
+        let view = (Camera3d::default(), camera(clear, target.clone()), Tonemapping::None, Msaa::Off, eye);
         let mut camera = world.spawn(view);
-        if settings.prepass {
-            camera.insert((DepthPrepass, NormalPrepass, MotionVectorPrepass));
+        match settings.passes {
+            Passes::Main => {}
+            Passes::Prepass => _ = camera.insert((DepthPrepass, NormalPrepass, MotionVectorPrepass)),
+            Passes::Deferred => _ = camera.insert((DepthPrepass, MotionVectorPrepass, DeferredPrepass)),
         }
-        let sun = DirectionalLight { illuminance: 4000.0, shadow_maps_enabled: true, ..default() };
-        world.spawn((sun, Transform::from_xyz(1.0, 2.0, 0.5).looking_at(Vec3::ZERO, Vec3::Y)));
+        let sun = DirectionalLight { illuminance: 4000.0, ..default() };
+        world.spawn((shadowed(sun), Transform::from_xyz(1.0, 2.0, 0.5).looking_at(Vec3::ZERO, Vec3::Y)));
         let plane = world.resource_mut::<Assets<Mesh>>().add(Plane3d::default().mesh().size(6.0 * reach, 6.0 * reach));
         let grey = world.resource_mut::<Assets<StandardMaterial>>().add(Color::srgb(0.6, 0.6, 0.6));
         let at = Transform::from_xyz(middle.x, low.y, middle.z);
         let floor = world.spawn((Mesh3d(plane), MeshMaterial3d(grey), at, Visibility::Hidden)).id();
-        Ok(Self { app, target, vat, skinned, floor, animations })
+        Ok(Self { app, target, vat, skinned, floor, passes: settings.passes, animations })
     }
 
     pub fn adapter(&self) -> String {
@@ -212,10 +227,11 @@ impl Stage {
     pub fn capture(&mut self) -> Result<Picture, String> {
         self.run(4);
         self.app.world_mut().resource_mut::<Captured>().0 = None;
-        let keep = |captured: On<ScreenshotCaptured>, mut kept: ResMut<Captured>| {
-            let bytes = captured.image.data.as_deref().unwrap_or_default();
+        let keep = |captured: Seen<'_, '_>, mut kept: ResMut<Captured>| {
+            let image: &Image = captured.event();
+            let bytes = image.data.as_deref().unwrap_or_default();
             let texels = bytes.as_chunks::<4>().0.iter().map(|[r, g, b, _]| [*r, *g, *b]).collect();
-            kept.0 = Some(Picture { width: captured.image.width() as usize, texels });
+            kept.0 = Some(Picture { width: image.width() as usize, texels });
         };
         self.app.world_mut().spawn(Screenshot::image(self.target.clone())).observe(keep);
         let begun = Instant::now();
@@ -232,12 +248,18 @@ impl Stage {
 
     /// Draws of the opaque pass: those that can show many instances, and those of things that Bevy draws one by one.
     pub fn draws(&self) -> [usize; 2] {
+        fn of<P: BinnedPhaseItem>(world: &World) -> [usize; 2] {
+            let Some(phases) = world.get_resource::<ViewBinnedRenderPhases<P>>() else { return [0; 2] };
+            phases.values().fold([0; 2], |[together, alone], phase| {
+                let drawn = phase.multidrawable_meshes.len() + phase.batchable_meshes.len();
+                [together + drawn, alone + phase.unbatchable_meshes.len()]
+            })
+        }
         let world = self.app.sub_app(RenderApp).world();
-        let Some(phases) = world.get_resource::<ViewBinnedRenderPhases<Opaque3d>>() else { return [0; 2] };
-        phases.values().fold([0; 2], |[together, alone], phase| {
-            let drawn = phase.multidrawable_meshes.len() + phase.batchable_meshes.len();
-            [together + drawn, alone + phase.unbatchable_meshes.len()]
-        })
+        match self.passes {
+            Passes::Deferred => of::<Opaque3dDeferred>(world),
+            Passes::Main | Passes::Prepass => of::<Opaque3d>(world),
+        }
     }
 
     /// How many pipelines were built, and what Bevy said of those that were not.

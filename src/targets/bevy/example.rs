@@ -1,10 +1,12 @@
 //! A crowd that plays the clips of {{title}}, each entity at its own time; every few seconds all fade to the next clip.
-//! Beside vat_plugin.rs; in Cargo.toml: [[example]] with name = "crowd" and path = "assets/bevy/{{file}}_example.rs".
+//! In Cargo.toml: [[example]] with name = "crowd" and path = "assets/bevy/{{file}}_example.rs".
 
 use bevy::prelude::*;
 
-mod vat_plugin;
-use vat_plugin::{VatClip, VatPlayer, VatPlugin};
+// Of another version of Bevy: its file.
+#[path = "vat_0_19.rs"]
+mod vat;
+use vat::{VatClip, VatPlayer, VatPlugin};
 
 /// Under the app's assets folder.
 const VAT: &str = "bevy/{{file}}.vat.json";
@@ -30,8 +32,8 @@ fn setup(mut commands: Commands, server: Res<AssetServer>) {
     }
     let eye = Vec3::new(0.0, 3.0, 6.0) * SPACING;
     commands.spawn((Camera3d::default(), Transform::from_translation(eye).looking_at(Vec3::new(0.0, 0.0, -4.0) * SPACING, Vec3::Y)));
-    let sun = DirectionalLight { shadow_maps_enabled: true, ..default() };
-    commands.spawn((sun, Transform::from_xyz(2.0, 4.0, 3.0).looking_at(Vec3::ZERO, Vec3::Y)));
+    // For shadows `shadow_maps_enabled: true`, before Bevy 0.19 `shadows_enabled`.
+    commands.spawn((DirectionalLight::default(), Transform::from_xyz(2.0, 4.0, 3.0).looking_at(Vec3::ZERO, Vec3::Y)));
 }
 
 fn change(time: Res<Time>, mut seconds: Local<f32>, mut players: Query<&mut VatPlayer>) {

@@ -1,16 +1,12 @@
 //! Reads `.vat.json`, the textures that it names, each as its `.meta` file says, and the mesh. Part of vat_plugin.rs.
 
-use std::error::Error;
-use std::path::Path;
-
 use bevy::asset::io::Reader;
 use bevy::asset::{AssetLoader, AssetPath, LoadContext};
-use bevy::camera::primitives::Aabb;
-use bevy::gltf::GltfLoaderSettings;
 use bevy::prelude::*;
 use bevy::render::render_resource::TextureFormat;
 use serde::Deserialize;
 
+use super::super::{Aabb, Failure, load_image, load_mesh, path_of};
 use super::{Vat, VatBake, VatClipInfo, VatExtension};
 
 /// Reads a sidecar, its textures and its mesh.
@@ -74,7 +70,7 @@ struct Bounds {
 impl AssetLoader for VatLoader {
     type Asset = Vat;
     type Settings = ();
-    type Error = Box<dyn Error + Send + Sync>;
+    type Error = Failure;
 
     async fn load(&self, reader: &mut dyn Reader, _: &(), context: &mut LoadContext<'_>) -> Result<Vat, Self::Error> {
         let mut bytes = Vec::new();
@@ -133,19 +129,15 @@ impl AssetLoader for VatLoader {
         if material.position.is_none() {
             return Err("no texture of positions".into());
         }
-        // The mesh must stay in the axes of the texture, whatever the app does with other files.
-        let settings = |settings: &mut GltfLoaderSettings| settings.convert_coordinates = Some(default());
-        let path = beside(context, &mesh.file);
-        let mesh = context.load_builder().with_settings(settings).load(path);
+        let mesh = load_mesh(context, beside(context, &mesh.file));
         Ok(Vat { clips, bounds: Aabb::from_min_max(bounds.min.into(), bounds.max.into()), mesh, material })
     }
 }
 
 impl VatLoader {
     /// Loads a texture as its `.meta` file says and checks that it came whole.
-    async fn image(&self, texture: &Texture, size: [u32; 2], context: &mut LoadContext<'_>) -> Result<Image, Box<dyn Error + Send + Sync>> {
-        let path = beside(context, &texture.file);
-        let mut image = context.load_builder().load_value::<Image>(path).await?.take();
+    async fn image(&self, texture: &Texture, size: [u32; 2], context: &mut LoadContext<'_>) -> Result<Image, Failure> {
+        let mut image = load_image(context, beside(context, &texture.file)).await?;
         let found = image.texture_descriptor.format;
         let wanted = match texture.pixel.as_str() {
             "rgba16unorm" => TextureFormat::Rgba16Unorm,
@@ -170,5 +162,6 @@ impl VatLoader {
 
 /// The path of a file beside the sidecar.
 fn beside(context: &LoadContext<'_>, file: &str) -> AssetPath<'static> {
-    context.path().resolve_embed(&AssetPath::from_path(Path::new(file)))
+    let sidecar = path_of(context);
+    AssetPath::from(sidecar.path().with_file_name(file)).with_source(sidecar.source().clone_owned())
 }

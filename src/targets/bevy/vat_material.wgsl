@@ -52,13 +52,16 @@ fn vertex(in: Vertex) -> VertexOutput {
     out.color = in.color;
 #endif
 
-    // Where the vertex was in the previous frame, by the clip that the instance plays now.
+    // Where the vertex was in the previous frame, by the clip that the instance plays now. The main pass knows of motion vectors
+    // too, but writes none.
+#ifdef PREPASS_PIPELINE
 #ifdef MOTION_VECTOR_PREPASS
     let before = vat_slot_pose(slot, in.position, in.uv_b, globals.time - globals.delta_time);
     out.previous_world_position = mesh_functions::mesh_position_local_to_world(
         mesh_functions::get_previous_world_from_local(instance),
         vec4<f32>(before.position, 1.0),
     );
+#endif
 #endif
 
 #ifdef VERTEX_OUTPUT_INSTANCE_INDEX

@@ -1,7 +1,11 @@
-//! Plays vertex animation textures of vatbake in Bevy 0.19, on any number of entities with one draw for each material. Written by
-//! vatbake; the same for every bake, so several bakes share it. It needs the crates `serde` (with `derive`) and `serde_json`.
+//! Plays vertex animation textures of vatbake in Bevy, on any number of entities with one draw for each material. Written by
+//! vatbake; the same for every bake, so several bakes share it. It is part of the module that is named after the version of Bevy,
+//! vat_0_19.rs for 0.19, from which it takes what is not the same in all of them.
 //!
 //! ```ignore
+//! #[path = "../assets/bevy/vat_0_19.rs"]
+//! mod vat;
+//!
 //! app.add_plugins(VatPlugin);                                              // after DefaultPlugins
 //! commands.spawn(VatPlayer::new(server.load("bevy/hero.vat.json")));       // shows its first clip, over and over
 //! player.fade_to(VatClip::looped(2, time.elapsed_secs_wrapped()), 0.3);    // clip 2 of the sidecar, faded in over 0.3 s
@@ -9,19 +13,15 @@
 
 use std::collections::HashMap;
 
-use bevy::asset::{load_internal_asset, uuid_handle};
-use bevy::camera::primitives::Aabb;
-use bevy::camera::visibility::NoAutoAabb;
+use bevy::asset::load_internal_asset;
 use bevy::gltf::Gltf;
-use bevy::mesh::MeshTag;
 use bevy::pbr::{ExtendedMaterial, MaterialExtension};
 use bevy::prelude::*;
 use bevy::render::render_resource::{AsBindGroup, ShaderType, WgpuFeatures};
 use bevy::render::renderer::RenderDevice;
-use bevy::render::storage::ShaderBuffer;
-use bevy::shader::ShaderRef;
-use bevy::world_serialization::WorldAsset;
 use serde::Deserialize;
+
+use super::{Aabb, MeshTag, NoAutoAabb, PROPAGATE, ShaderBuffer, ShaderRef, WorldAsset, shader_defs, uuid_handle};
 
 #[path = "vat_loader.rs"]
 mod vat_loader;
@@ -35,14 +35,13 @@ pub struct VatPlugin;
 
 impl Plugin for VatPlugin {
     fn build(&self, app: &mut App) {
-        load_internal_asset!(app, PLAYBACK, "vat_playback.wgsl", Shader::from_wgsl);
+        load_internal_asset!(app, PLAYBACK, "vat_playback.wgsl", Shader::from_wgsl_with_defs, shader_defs());
         load_internal_asset!(app, MATERIAL, "vat_material.wgsl", Shader::from_wgsl);
         app.add_plugins(MaterialPlugin::<VatMaterial>::default())
             .init_asset::<Vat>()
             .preregister_asset_loader::<VatLoader>(&["vat.json"])
             .init_resource::<Models>()
-            .add_observer(free_slot)
-            .add_systems(PostUpdate, (start, write_slots).chain().before(TransformSystems::Propagate));
+            .add_systems(PostUpdate, (free_slots, start, write_slots).chain().before(PROPAGATE));
     }
 
     fn finish(&self, app: &mut App) {
@@ -206,10 +205,14 @@ struct Model {
 }
 
 #[derive(Resource, Default)]
-struct Models(HashMap<AssetId<Vat>, Model>);
+struct Models {
+    of_bake: HashMap<AssetId<Vat>, Model>,
+    /// Of every entity that has one: what despawned with it can't be asked.
+    slot_of: HashMap<Entity, Slot>,
+}
 
 /// The slot of an entity in its bake's storage buffer: its `MeshTag`.
-#[derive(Component)]
+#[derive(Component, Clone, Copy)]
 struct Slot(AssetId<Vat>, u32);
 
 /// Gives every new player whose bake is loaded a slot and one child a material.
@@ -220,10 +223,11 @@ fn start(
     (worlds, standard): (Res<Assets<WorldAsset>>, Res<Assets<StandardMaterial>>),
     (mut materials, mut models): (ResMut<Assets<VatMaterial>>, ResMut<Models>),
 ) {
+    let Models { of_bake, slot_of } = &mut *models;
     for (entity, player) in &players {
         let id = player.vat.id();
         let (true, Some(vat)) = (server.is_loaded_with_dependencies(id), vats.get(id)) else { continue };
-        let model = models.0.entry(id).or_insert_with(|| {
+        let model = of_bake.entry(id).or_insert_with(|| {
             let scene = gltfs.get(&vat.mesh).and_then(|gltf| worlds.get(gltf.scenes.first()?));
             let parts = scene.map(|scene| parts(&scene.world, vat, &standard, &mut materials)).unwrap_or_default();
             Model { parts, slots: Vec::new(), free: Vec::new(), changed: true }
@@ -232,6 +236,7 @@ fn start(
         if slot as usize == model.slots.len() {
             model.slots.push(VatSlot::default());
         }
+        slot_of.insert(entity, Slot(id, slot));
         commands.entity(entity).insert(Slot(id, slot)).with_children(|children| {
             for (mesh, material) in &model.parts {
                 let shown = (Mesh3d(mesh.clone()), MeshMaterial3d(material.clone()), MeshTag(slot));
@@ -264,6 +269,7 @@ fn parts(
 }
 
 /// Writes what players play where they changed; once a frame and bake.
+#[allow(unused_mut)] // `get_mut` gives a guard from 0.19 on
 fn write_slots(
     players: Query<(&VatPlayer, &Slot), Or<(Changed<VatPlayer>, Added<Slot>)>>,
     vats: Res<Assets<Vat>>,
@@ -272,7 +278,7 @@ fn write_slots(
     mut buffers: ResMut<Assets<ShaderBuffer>>,
 ) {
     for (player, Slot(id, slot)) in &players {
-        let (Some(vat), Some(model)) = (vats.get(*id), models.0.get_mut(id)) else { continue };
+        let (Some(vat), Some(model)) = (vats.get(*id), models.of_bake.get_mut(id)) else { continue };
         let [clip, from] = [player.clip, player.from].map(|clip| (clip, vat.clips.get(clip.index).or(vat.clips.first())));
         let stepped = |info: Option<&VatClipInfo>| info.is_some_and(|info| info.stepped) as u32 as f32;
         model.slots[*slot as usize] = VatSlot {
@@ -282,7 +288,7 @@ fn write_slots(
         };
         model.changed = true;
     }
-    for model in models.0.values_mut().filter(|model| model.changed && !model.slots.is_empty()) {
+    for model in models.of_bake.values_mut().filter(|model| model.changed && !model.slots.is_empty()) {
         model.changed = false;
         let room = model.slots.len().next_power_of_two().max(64);
         let mut data = model.slots.clone();
@@ -306,10 +312,12 @@ fn write_slots(
 }
 
 /// A despawned player's slot is given to the next one.
-fn free_slot(removed: On<Remove, Slot>, slots: Query<&Slot>, mut models: ResMut<Models>) {
-    if let Ok(Slot(id, slot)) = slots.get(removed.entity)
-        && let Some(model) = models.0.get_mut(id)
-    {
-        model.free.push(*slot);
+fn free_slots(mut removed: RemovedComponents<Slot>, mut models: ResMut<Models>) {
+    for entity in removed.read() {
+        if let Some(Slot(id, slot)) = models.slot_of.remove(&entity)
+            && let Some(model) = models.of_bake.get_mut(&id)
+        {
+            model.free.push(slot);
+        }
     }
 }
