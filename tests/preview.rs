@@ -9,9 +9,10 @@ use std::path::Path;
 
 use support::preview::{Bake, Pixels, bake, draw, settings, try_draw};
 use vatbake::baked::Baked;
-use vatbake::options::{DeviceChoice, Format, Normals};
+use vatbake::options::{DeviceChoice, Format, Fps, Normals};
 use vatbake::preview::{Background, Made, Settings, Show, View};
-use vatbake::{Error, Input};
+use vatbake::targets::Target;
+use vatbake::{Error, Input, Options};
 
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/bun.glb");
 
@@ -323,6 +324,22 @@ fn what_cannot_be_drawn_is_said() {
     let before = std::fs::read(&path).expect("the texture");
     assert!(refused(settings(), "bun_vat_position.png").contains("would replace"));
     assert!(std::fs::read(&path).expect("the texture") == before);
+    // and so is a kit: its page has the name that a preview's would have, which may be written anew
+    let kit = tempfile::tempdir().expect("a folder");
+    let options = Options { targets: vec![Target::Three], device: DeviceChoice::Cpu, fps: Fps::Rate(5.0), ..Options::default() };
+    let request = vatbake::Request { input: Input::File(SAMPLE.into()), output: kit.path().into(), options };
+    vatbake::bake(&request, &mut vatbake::Silent).expect("a kit");
+    let page = kit.path().join("three/bun.html");
+    let before = std::fs::read(&page).expect("the kit's page");
+    let draw_page = |folder: &Path| {
+        let baked = Baked::read(folder).expect("the bake");
+        vatbake::preview::preview(&baked, &settings(), &folder.join("bun.html"), &mut vatbake::Silent)
+    };
+    let text = draw_page(&kit.path().join("three")).expect_err("the kit's page").to_string();
+    assert!(text.contains("would replace") && std::fs::read(&page).expect("the page") == before, "{text}");
+    for _ in 0..2 {
+        draw_page(walk.folder.path()).expect("a page beside a bake");
+    }
     let mut left = support::bake::names_in(walk.folder.path());
     left.retain(|name| !name.starts_with("bun"));
     assert_eq!(left, Vec::<String>::new(), "errors left files");

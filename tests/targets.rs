@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use support::bake::{input, names_in, options};
 use support::decode::{V3, Vat, decode};
-use support::models::{QUARTER_Z, Rig, cube};
+use support::models::{self, QUARTER_Z, Rig, cube};
 use support::{Doc, vec3, vec4};
 use tempfile::TempDir;
 use vatbake::options::{DeviceChoice, Format, Fps, Normals, Position, RootMotion};
-use vatbake::targets::Target;
+use vatbake::targets::{Kit, Target};
 use vatbake::warning::Code;
 use vatbake::{Error, Input, Options, Report, Request, Silent};
 
@@ -267,6 +267,61 @@ fn what_an_engine_does_not_take_is_refused_before_anything_is_written() {
 }
 
 // --max-error
+
+#[test]
+fn a_sidecar_tells_what_its_own_kit_cannot_show() {
+    let mut doc = models::rigid(&models::TRIANGLE);
+    doc.animate(None, &[(0, "translation", "STEP", &[0.0, 0.5, 1.0], vec3(&[[0.0; 3], [1.0; 3], [2.0; 3]]))]);
+    let baked = run(input(&doc), kits(&[Target::Godot, Target::Bevy, Target::Unreal])).expect("a bake");
+    let said = baked.said(Code::KitLimits).expect("the run tells of all of them");
+    assert!(said.contains("godot kit:") && said.contains("unreal kit:"), "{said}");
+    let of_kit = |target| {
+        let warnings = baked.vat(target).sidecar["warnings"].clone();
+        let found = warnings.as_array().expect("warnings").iter().find(|w| w["code"] == "kit-limits").cloned();
+        found.map(|w| (w["count"].as_u64(), w["message"].to_string()))
+    };
+    assert!(of_kit(Target::Bevy).is_none());
+    for (own, other) in [(Target::Godot, "unreal kit:"), (Target::Unreal, "godot kit:")] {
+        let (count, message) = of_kit(own).expect("it tells");
+        assert_eq!(count, Some(message.matches(" kit:").count() as u64), "{message}");
+        assert!(message.contains(&format!("{} kit:", own.folder())) && !message.contains(other), "{message}");
+    }
+}
+
+/// Names of clips can hold anything, and stand in texts of many kinds.
+#[test]
+fn control_characters_and_long_names_stay_out_of_texts() {
+    let sidecar = vatbake::output::sidecar::read(include_bytes!("kit/sidecar.json").as_slice()).expect("a sidecar");
+    for stepped in [false, true] {
+        let mut sidecar = sidecar.clone();
+        sidecar.clips = sidecar.clips.iter().cycle().take(8).cloned().collect();
+        for clip in &mut sidecar.clips {
+            (clip.name, clip.stepped) = (Some(format!("a\0b\u{1}c\nd\u{2028}e\"}}f{}", "x".repeat(300))), stepped);
+        }
+        for target in Target::ALL {
+            for file in target.files(&Kit { name: "hero", sidecar: &sidecar }) {
+                let found = file.text.chars().find(|c| c.is_control() && !"\n\r\t".contains(*c));
+                assert_eq!(found, None, "{target:?} {}", file.name);
+                if file.name.ends_with(".md") {
+                    assert!(file.text.lines().all(|line| line.len() < 1200 && !line.starts_with("d ")), "{target:?} {}", file.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn names_that_unreal_takes_for_one_stay_two() {
+    let sidecar = vatbake::output::sidecar::read(include_bytes!("kit/sidecar.json").as_slice()).expect("a sidecar");
+    let folder_of = |name: &str| {
+        let files = Target::Unreal.files(&Kit { name, sidecar: &sidecar });
+        let script = files.into_iter().find(|f| f.name.ends_with(".py") && f.name.starts_with("import_")).expect("the script");
+        script.text.lines().find(|line| line.starts_with("CONTENT = ")).expect("the folder").to_owned()
+    };
+    let folders: std::collections::BTreeSet<_> = ["b_x", "b x", "b.x", "b-x"].into_iter().map(folder_of).collect();
+    assert_eq!(folders.len(), 4, "{folders:?}");
+    assert!(folder_of("b_x").ends_with("\"b_x\"") && folder_of("b x").contains("\"b_x_"));
+}
 
 fn limited(doc: &Doc, limit: f64, change: impl FnOnce(&mut Options)) -> Result<Run, Error> {
     let mut all = Options { format: Format::Auto, max_error: Some(limit), ..options() };

@@ -238,6 +238,7 @@ fn t07_what_the_sidecar_says_wrong_is_named() {
         ("/mesh/sha256", json!("ab".repeat(32)), Code::MeshChanged),
         ("/mesh/lookup/lanes", json!(65), Code::Lookup),
         ("/mesh/parts/0/vertex_count", json!(60), Code::Parts),
+        ("/mesh/parts/0/index_count", json!(3), Code::Parts),
         ("/mesh/file", json!("../fixture_vat.glb"), Code::FileMissing),
         ("/clips/1/first_frame", json!(20), Code::Clips),
         ("/clips/0/fps", json!(25.0), Code::ClipTiming),
@@ -261,6 +262,40 @@ fn t07_what_the_sidecar_says_wrong_is_named() {
         edit_sidecar(folder.path(), |json| *json.pointer_mut(pointer).expect("a field") = value.clone());
         let refused = verify(&Request { sidecar: folder.path().to_path_buf(), ..Request::default() });
         assert!(matches!(refused, Err(Error::Bake(_))), "{pointer}: {refused:?}");
+    }
+}
+
+/// What moves by no more than rounding, far away or hardly at all has been baked as well as can be.
+#[test]
+fn t21_bakes_of_noise_pass() {
+    let skinned_still = {
+        let mut doc = limb(X);
+        let times = [0.0, 0.5, 1.0];
+        doc.json["animations"] = json!([]);
+        doc.animate(None, &[(1, "rotation", "LINEAR", &times, vec4(&[[0.0, 0.1, 0.0, 0.994_987_437_106_62]; 3]))]);
+        doc
+    };
+    let slid = |from: f64, by: f64| {
+        let mut doc = rigid(&TRIANGLE);
+        let times = [0.0, 0.5, 1.0];
+        doc.animate(None, &[(0, "translation", "LINEAR", &times, vec3(&[0.0, 0.5, 1.0].map(|t| [from + by * t, 0.3 * from, 0.0])))]);
+        doc
+    };
+    let tiny = {
+        let mut doc = slid(0.0, 1.0);
+        doc.json["nodes"][0]["scale"] = json!([1e-24, 1e-24, 1e-24]);
+        doc.animate(
+            None,
+            &[(0, "rotation", "LINEAR", &[0.0, 1.0], vec4(&[[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, FRAC_1_SQRT_2, FRAC_1_SQRT_2]]))],
+        );
+        doc
+    };
+    for (about, doc) in [("still", skinned_still), ("far", slid(1e5, 1e-3)), ("very far", slid(6.4e6, 1.0)), ("tiny", tiny)] {
+        for format in [Format::Png16, Format::Exr32] {
+            let bake = bake_fixture(&doc, |o| o.format = format);
+            assert_clean(&check(bake.folder.path()), &format!("{about} {format:?}"));
+            assert_clean(&against(bake.folder.path(), input(&doc)), &format!("{about} {format:?}, with the model"));
+        }
     }
 }
 
@@ -630,6 +665,17 @@ fn t16_hostile_files_end_in_sentences() {
     std::fs::write(&path, bytes).expect("a PNG");
     assert!(codes(&check(bake.folder.path())).contains(&Code::FileUnreadable));
     assert!(begun.elapsed().as_secs() < 300, "took {:?}", begun.elapsed());
+}
+
+/// A pipe to which nobody writes: opened, it would be waited for.
+#[cfg(unix)]
+#[test]
+fn t22_a_pipe_is_no_sidecar() {
+    let folder = TempDir::new().expect("a folder");
+    let pipe = folder.path().join("a.vat.json");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    let refused = verify(&Request { sidecar: pipe, ..Request::default() });
+    assert!(matches!(&refused, Err(Error::Usage(text)) if text.contains("neither a file nor a folder")), "{refused:?}");
 }
 
 #[test]

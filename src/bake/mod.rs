@@ -21,7 +21,7 @@ use crate::encode::Encoding;
 use crate::options::{Options, Request, Rest, RootMotion};
 use crate::output::glb::{MeshFile, MeshWritten, write_mesh};
 use crate::output::name::safe_name;
-use crate::output::set::Set;
+use crate::output::set::{self, Set};
 use crate::output::sidecar;
 use crate::plan::build::build_mesh;
 use crate::plan::chunks::{ChunkLimits, cut_texture};
@@ -167,11 +167,10 @@ fn run(
     }
     let Some(mesh) = mesh else { return Err(Error::Bake("a bake without a set of files".into())) };
     let mut sidecars: Vec<_> = outcomes.iter().map(|o| describe::sidecar(scene, &planned, options, o, &mesh, &name)).collect();
-    warn_kit_limits(&deliveries, &sidecars, &name, &mut warnings);
+    warn_kit_limits(&deliveries, &mut sidecars, &name, &mut warnings);
     refuse_warnings(options, &warnings)?;
     let sidecar_name = format!("{name}.vat.json");
     for ((set, delivery), sidecar) in sets.iter_mut().zip(&deliveries).zip(&mut sidecars) {
-        sidecar.warnings = warnings.list();
         if let Some(set) = set {
             write_texts(set, delivery, &name, sidecar)?;
             let mut file = set.file(&sidecar_name)?;
@@ -182,21 +181,26 @@ fn run(
     if !options.dry_run && progress.is_cancelled() {
         return Err(Error::Interrupted);
     }
-    let files = sets.into_iter().flatten().map(|set| set.commit(&sidecar_name)).collect::<Result<Vec<_>>>()?;
+    let files = set::commit(sets.into_iter().flatten().collect(), &sidecar_name)?;
     let timings = clock.end();
     Ok(describe::report(scene, &planned, &outcomes, &mesh, name, backend.device(), files, &warnings, timings))
 }
 
-/// What the kits cannot show as the bake has it.
-fn warn_kit_limits(deliveries: &[Delivery], sidecars: &[sidecar::Sidecar], name: &str, warnings: &mut Warnings) {
-    let mut limits = Vec::new();
+/// Adds what the kits cannot show as the bake has it; each sidecar tells what was found, and of kits what its own cannot show.
+fn warn_kit_limits(deliveries: &[Delivery], sidecars: &mut [sidecar::Sidecar], name: &str, warnings: &mut Warnings) {
+    let found = warnings.clone();
+    let mut all = Vec::new();
     for (delivery, sidecar) in deliveries.iter().zip(sidecars) {
+        let mut own = found.clone();
         if let Some(target) = delivery.target {
-            let found = target.check(&Kit { name, sidecar });
-            limits.extend(found.into_iter().map(|what| format!("{} kit: {what}", target.folder())));
+            let limits = target.check(&Kit { name, sidecar });
+            let limits: Vec<_> = limits.into_iter().map(|what| format!("{} kit: {what}", target.folder())).collect();
+            own.add(Code::KitLimits, limits.len() as u64, || limits.join("; "));
+            all.extend(limits);
         }
+        sidecar.warnings = own.list();
     }
-    warnings.add(Code::KitLimits, limits.len() as u64, || limits.join("; "));
+    warnings.add(Code::KitLimits, all.len() as u64, || all.join("; "));
 }
 
 /// A file that the engine's importer cannot hold is no use there.
@@ -217,10 +221,9 @@ fn check_file_size(delivery: &Delivery, layout: &Layout) -> Result<()> {
 fn check_lookup(delivery: &Delivery, mesh: &MeshWritten) -> Result<()> {
     match delivery.target {
         Some(target) if mesh.texcoord > target.last_uv_set() => Err(Error::Bake(format!(
-            "the lookup stands in UV set {}, and {} reads sets 0 to {} only: a material uses set {} for a picture; free it in the source, or name another set with --uv-set",
+            "the lookup stands in UV set {}, and {} reads sets 0 to {} only; name one of those with --uv-set that no material reads for a picture, or free one in the source",
             mesh.texcoord,
             target.folder(),
-            target.last_uv_set(),
             target.last_uv_set(),
         ))),
         _ => Ok(()),

@@ -23,7 +23,9 @@ pub(crate) fn sidecar(path: &Path) -> Result<PathBuf> {
     if longer.is_file() {
         return Ok(longer);
     }
-    File::open(path).map(|_| path.to_path_buf()).map_err(Error::io("read the sidecar", path))
+    // Opening what is neither (a pipe) may wait for ever.
+    std::fs::metadata(path).map_err(Error::io("read the sidecar", path))?;
+    Err(Error::Usage(format!("neither a file nor a folder; pass a bake's {ENDING} or its folder: {}", path.display())))
 }
 
 fn only_sidecar(folder: &Path) -> Result<PathBuf> {

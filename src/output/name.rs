@@ -3,11 +3,15 @@
 /// Longest name in bytes: leaves room for suffixes below the 255 that file systems take.
 const NAME_LIMIT: usize = 100;
 
-/// Makes a text a file's name that every file system takes: forbidden characters become `_`, device names of Windows get one
-/// appended, spaces at the ends and dots at the end go, length is at most 100 bytes; what is left of nothing is `unnamed`.
+/// Makes a text a file's name that every file system and URL takes: forbidden characters become `_`, also those that begin a URL's
+/// fragment or an escape (engines load by URL, and Bevy's asset paths end at a `#`) and a dot at the beginning, which hides a file
+/// from engines; device names of Windows get one appended, spaces at the ends and dots at the end go, length is at most 100 bytes; what is left of nothing is `unnamed`.
 pub fn safe_name(text: &str) -> String {
-    let replaced: String = text.chars().map(|c| if c.is_control() || r#"<>:"/\|?*"#.contains(c) { '_' } else { c }).collect();
+    let replaced: String = text.chars().map(|c| if c.is_control() || r##"<>:"/\|?*#%"##.contains(c) { '_' } else { c }).collect();
     let mut name = trim(&replaced).to_string();
+    if name.starts_with('.') {
+        name.replace_range(..1, "_");
+    }
     let stem = name.split('.').next().unwrap_or_default();
     if is_device(stem) {
         name.insert(stem.len(), '_');
@@ -40,8 +44,10 @@ mod tests {
             (" . ", "unnamed"),
             ("Idle", "Idle"),
             ("A|B", "A_B"),
+            ("hero#2 100%", "hero_2 100_"),
             ("a/b\\c", "a_b_c"),
-            ("../../etc", ".._.._etc"),
+            ("../../etc", "_._.._etc"),
+            (".hidden", "_hidden"),
             ("x:y*?\"<>", "x_y_____"),
             ("tab\tnewline\n", "tab_newline_"),
             ("CON", "CON_"),
@@ -68,7 +74,7 @@ mod tests {
         fn every_name_is_safe_and_stays_as_it_is(text in "(\\PC|[\\x00-\\x1f]|[. ]|CON|nul|/|\\\\){0,60}") {
             let name = safe_name(&text);
             prop_assert!(!name.is_empty() && name.len() <= NAME_LIMIT);
-            prop_assert!(!name.contains(['/', '\\', ':', '\0']) && !name.ends_with(['.', ' ']));
+            prop_assert!(!name.contains(['/', '\\', ':', '\0']) && !name.ends_with(['.', ' ']) && !name.starts_with(['.', ' ']));
             prop_assert_eq!(safe_name(&name), name);
         }
     }

@@ -1,8 +1,9 @@
 //! A set of files that appears as a whole or not at all.
 //!
-//! Every file is written under a temporary name in the folder where it is to stand. [`Set::commit`] takes the old sidecar away,
-//! renames the files and renames the new sidecar last: where there is no sidecar there is no set. Dropping a set that was not
-//! committed removes its temporary files, and the folders that it made.
+//! Every file is written under a temporary name in the folder where it is to stand. [`commit`] moves the old files aside, the old
+//! sidecar first, and gives the new ones their names, the new sidecar last: where there is no sidecar there is no set. Where one
+//! of them can't be replaced, the old ones are put back. Dropping a set that was not committed removes its temporary files, and
+//! the folders that it made.
 //!
 //! Temporary names are `.NAME.vat-tmp-PID-N-FILE`. Each stays locked (advisory, through the operating system) as long as its
 //! process lives; a process that is killed leaves its files behind unlocked, and the next set of that name in that folder removes
@@ -89,13 +90,11 @@ impl Set {
 
     /// Opens a file that is to be called `name`.
     pub fn file(&mut self, name: &str) -> Result<SetFile> {
-        /// Tells apart the sets of one process.
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
         let path = self.folder.join(name);
         self.check(name, &path)?;
         loop {
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let temporary = self.folder.join(format!("{}{}-{number}-{}", self.prefix(), std::process::id(), extension(name)));
+            let unique = format!("{}-{}", std::process::id(), next_number());
+            let temporary = self.folder.join(format!("{}{unique}-{}", self.prefix(), extension(name)));
             let open = OpenOptions::new().read(true).write(true).create_new(true).open(&temporary);
             let file = open.map_err(Error::io("create an output file", &path))?;
             let locked = file.try_lock();
@@ -111,35 +110,8 @@ impl Set {
     }
 
     /// Brings all files to their names, `sidecar` last, and tells their paths in that order.
-    pub fn commit(mut self, sidecar: &str) -> Result<Vec<PathBuf>> {
-        let Some(last) = self.files.iter().position(|f| f.name == sidecar) else {
-            return Err(Error::Bake(format!("a set cannot be completed without its sidecar {sidecar}: {}", self.folder.display())));
-        };
-        let last = self.files.remove(last);
-        self.files.push(last);
-        // One set after the other, or the files of two would stand beside one sidecar. Where a folder cannot be locked, nothing waits.
-        let folder = File::open(&self.folder).ok();
-        let _turn = folder.as_ref().map(File::lock);
-        let old = self.folder.join(sidecar);
-        match fs::remove_file(&old) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(Error::io("remove the old sidecar", old)(e)),
-            _ => {}
-        }
-        let mut done = Vec::with_capacity(self.files.len());
-        for file in &mut self.files {
-            let path = self.folder.join(&file.name);
-            if let Err(error) = fs::rename(&file.temporary, &path) {
-                // Half a set would be neither the old one nor the new one.
-                done.iter().for_each(|path| drop(fs::remove_file(path)));
-                return Err(Error::io("rename a finished file", path)(error));
-            }
-            // Not before: what is not locked is swept.
-            file.lock = None;
-            done.push(path);
-        }
-        self.files.clear();
-        self.made.clear();
-        Ok(done)
+    pub fn commit(self, sidecar: &str) -> Result<Vec<PathBuf>> {
+        commit(vec![self], sidecar).map(|files| files.into_iter().flatten().collect())
     }
 
     fn prefix(&self) -> String {
@@ -191,6 +163,113 @@ impl Drop for Set {
             let _ = fs::remove_dir(folder);
         }
     }
+}
+
+/// Commits several sets, each with a sidecar of this name: all of them or none. Tells their files' paths, sidecars last.
+pub fn commit(mut sets: Vec<Set>, sidecar: &str) -> Result<Vec<Vec<PathBuf>>> {
+    for set in &mut sets {
+        let Some(last) = set.files.iter().position(|f| f.name == sidecar) else {
+            return Err(Error::Bake(format!("a set cannot be completed without its sidecar {sidecar}: {}", set.folder.display())));
+        };
+        let last = set.files.remove(last);
+        set.files.push(last);
+    }
+    // One commit after the other, or the files of two would stand beside one sidecar; in the order of names, or two would wait for
+    // each other. Where a folder cannot be locked, nothing waits.
+    let mut folders: Vec<&Path> = sets.iter().map(|set| set.folder.as_path()).collect();
+    folders.sort();
+    let folders: Vec<_> = folders.into_iter().filter_map(|folder| File::open(folder).ok()).collect();
+    let _turns: Vec<_> = folders.iter().map(File::lock).collect();
+    let mut exchange = Exchange::default();
+    for set in &sets {
+        for file in set.files.iter().rev() {
+            exchange.move_aside(set, &file.name)?;
+        }
+    }
+    for set in &mut sets {
+        for file in &mut set.files {
+            exchange.place(file, set.folder.join(&file.name))?;
+        }
+    }
+    exchange.complete();
+    let paths = |set: &Set| set.files.iter().map(|file| set.folder.join(&file.name)).collect();
+    let done = sets.iter().map(paths).collect();
+    for set in &mut sets {
+        set.files.clear();
+        set.made.clear();
+    }
+    Ok(done)
+}
+
+/// New files in the places of old ones: unless it is completed, dropping it puts the old ones back.
+#[derive(Debug, Default)]
+struct Exchange {
+    aside: Vec<Aside>,
+    placed: Vec<PathBuf>,
+}
+
+/// An old file under a temporary name.
+#[derive(Debug)]
+struct Aside {
+    /// Held so that nobody sweeps it.
+    _lock: Option<File>,
+    temporary: PathBuf,
+    path: PathBuf,
+}
+
+impl Exchange {
+    /// Gets an old file out of the way, where there is one.
+    fn move_aside(&mut self, set: &Set, name: &str) -> Result<()> {
+        let path = set.folder.join(name);
+        let failed = Error::io("replace an old file (is it open in another program, or protected?)", &path);
+        match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(failed(error)),
+            Ok(found) if found.is_dir() => return Err(failed(io::ErrorKind::IsADirectory.into())),
+            Ok(_) => {}
+        }
+        let temporary = set.folder.join(format!("{}{}-{}-old", set.prefix(), std::process::id(), next_number()));
+        let lock = File::open(&path).ok().filter(|file| file.try_lock().is_ok());
+        fs::rename(&path, &temporary).map_err(failed)?;
+        self.aside.push(Aside { _lock: lock, temporary, path });
+        Ok(())
+    }
+
+    /// Gives a file its name.
+    fn place(&mut self, file: &mut Pending, path: PathBuf) -> Result<()> {
+        fs::rename(&file.temporary, &path).map_err(Error::io("rename a finished file", &path))?;
+        // Not before: what is not locked is swept.
+        file.lock = None;
+        self.placed.push(path);
+        Ok(())
+    }
+
+    /// The new files stay, the old ones go.
+    fn complete(mut self) {
+        self.placed.clear();
+        for old in self.aside.drain(..) {
+            // What cannot be removed is swept by the next set of its name.
+            let _ = fs::remove_file(&old.temporary);
+        }
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        // Nothing more can be done about what cannot be put back.
+        for path in self.placed.drain(..).rev() {
+            let _ = fs::remove_file(path);
+        }
+        for old in self.aside.drain(..).rev() {
+            let _ = fs::rename(&old.temporary, &old.path);
+        }
+    }
+}
+
+/// Tells apart the temporary files of one process.
+fn next_number() -> u64 {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    NUMBER.fetch_add(1, Ordering::Relaxed)
 }
 
 /// A temporary file that no living process holds, locked.
@@ -305,6 +384,40 @@ mod tests {
         fs::create_dir(folder.path().join("a_2.png")).unwrap();
         assert!(matches!(set.commit("a.vat.json"), Err(Error::Io { .. })));
         assert_eq!(listing(folder.path()), ["a_2.png"]);
+    }
+
+    /// Two sets, the second of which has a file that cannot be replaced, or whose new file is gone: the old files stand as before.
+    #[test]
+    fn what_cannot_be_replaced_leaves_the_old_files() {
+        for is_blocked in [true, false] {
+            let [one, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+            let begin = |folder: &Path, text: &str| {
+                let mut set = Set::begin(folder, "a", &[]).unwrap();
+                for name in ["a.vat.json", "a_1.png", "a_2.png"] {
+                    put(&mut set, name, text);
+                }
+                set
+            };
+            commit(vec![begin(one.path(), "old"), begin(other.path(), "old")], "a.vat.json").unwrap();
+            let sets = vec![begin(one.path(), "new"), begin(other.path(), "new")];
+            if is_blocked {
+                fs::remove_file(other.path().join("a_1.png")).unwrap();
+                fs::create_dir(other.path().join("a_1.png")).unwrap();
+            } else {
+                fs::remove_file(&sets[1].files[2].temporary).unwrap();
+            }
+            let error = commit(sets, "a.vat.json").unwrap_err().to_string();
+            assert!(error.contains("a_1.png") || error.contains("a_2.png"), "{error}");
+            for folder in [&one, &other] {
+                assert_eq!(listing(folder.path()), ["a.vat.json", "a_1.png", "a_2.png"]);
+                let kept = |name| fs::read_to_string(folder.path().join(name)).unwrap() == "old";
+                assert!(kept("a.vat.json") && kept("a_2.png") && (is_blocked || kept("a_1.png")));
+            }
+            // and where nothing is in the way they are replaced
+            commit(vec![begin(one.path(), "new")], "a.vat.json").unwrap();
+            assert_eq!(fs::read_to_string(one.path().join("a_2.png")).unwrap(), "new");
+            assert_eq!(listing(one.path()), ["a.vat.json", "a_1.png", "a_2.png"]);
+        }
     }
 
     #[test]

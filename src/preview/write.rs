@@ -16,6 +16,7 @@ use crate::baked::Baked;
 use crate::options::Input;
 use crate::output::set::{Set, SetFile};
 use crate::report::{Device, Progress};
+use crate::targets::{Kit, Target};
 use crate::{Error, Result};
 
 /// Pixels of a sheet's picture, as the side of a square, unless asked otherwise.
@@ -33,7 +34,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Prepares it. Neither the bake's files nor the source may be replaced.
+    /// Prepares it. Neither the files of the bake and its kit nor the source may be replaced.
     pub fn begin(baked: &Baked, settings: &Settings, path: &Path) -> Result<Self> {
         let name = path.file_name().and_then(|name| name.to_str());
         let Some(name) = name else {
@@ -46,6 +47,7 @@ impl Output {
         let sidecar = &baked.sidecar;
         let files = sidecar.textures.iter().map(|t| &t.file).chain([&sidecar.mesh.file]).map(|file| baked.folder.join(file));
         let mut inputs: Vec<PathBuf> = files.chain([baked.folder.join(format!("{}.vat.json", baked.name))]).collect();
+        inputs.extend(kit_files(baked));
         if let Some(Input::File(source)) = &settings.source {
             inputs.push(source.clone());
         }
@@ -61,6 +63,13 @@ impl Output {
         self.set.commit(&self.name)?;
         Ok(self.path)
     }
+}
+
+/// The text files of the kit that the bake lies in: where all of one are there, since a page of the same name may have come from here.
+fn kit_files(baked: &Baked) -> Vec<PathBuf> {
+    let kit = Kit { name: &baked.name, sidecar: &baked.sidecar };
+    let paths = |target: &Target| target.files(&kit).into_iter().map(|file| baked.folder.join(file.name)).collect::<Vec<_>>();
+    Target::ALL.iter().map(paths).filter(|files| files.iter().all(|file| file.is_file())).flatten().collect()
 }
 
 fn made(

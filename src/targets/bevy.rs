@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::fill::fill;
+use super::fill::{fill, line};
 use super::{Kit, KitFile};
 use crate::output::sidecar::{Clip, Pixel};
 use crate::playback::Language;
@@ -61,7 +61,8 @@ fn example(kit: &Kit<'_>) -> String {
     let spacing = if side > 0.0 { 1.5 * side } else { 1.0 };
     let values = [
         ("title", line(kit.name)),
-        ("file", kit.name.escape_default().to_string()),
+        ("file", line(kit.name)),
+        ("path", kit.name.escape_debug().to_string()),
         ("clips", clips(&kit.sidecar.clips)),
         ("clip_count", kit.sidecar.clips.len().max(1).to_string()),
         ("spacing", format!("{spacing:?}")),
@@ -72,9 +73,11 @@ fn example(kit: &Kit<'_>) -> String {
 fn readme(kit: &Kit<'_>) -> String {
     let pixel = kit.sidecar.textures.first().map(|t| t.pixel);
     let (features, format) = match pixel {
-        Some(Pixel::Rgba16Float | Pixel::Rgba32Float) => {
-            ("`ktx2` and `zstd_rust` (or `zstd_c`; `zstd` in 0.16), which its default ones hold", "KTX2 textures need no optional feature of the GPU.")
-        }
+        Some(Pixel::Rgba16Float | Pixel::Rgba32Float) => (
+            "`ktx2` and `zstd_rust` (or `zstd_c`; `zstd` in 0.16), which its default ones hold",
+            "KTX2 textures need no optional feature of the GPU.",
+        ),
+        Some(Pixel::Rgba8Unorm) => ("`png`, which its default ones hold", "8-bit PNGs need no optional feature of the GPU."),
         _ => (
             "`png`, which its default ones hold",
             "16-bit PNGs stay 16 bits (`Rgba16Unorm`). A GPU without that format gets the same values as 32-bit floats, twice the memory; \
@@ -95,9 +98,4 @@ fn readme(kit: &Kit<'_>) -> String {
 fn clips(clips: &[Clip]) -> String {
     let named = clips.iter().enumerate().map(|(i, clip)| format!("{i} {}", line(clip.name.as_deref().unwrap_or("without a name"))));
     format!("Clips: {}", named.collect::<Vec<_>>().join(", "))
-}
-
-/// A name that can't leave its line, or its comment.
-fn line(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() || "\u{2028}\u{2029}".contains(c) { ' ' } else { c }).collect()
 }

@@ -24,6 +24,17 @@ pub(super) fn fill<V: AsRef<str>>(template: &str, values: &[(&str, V)]) -> Strin
     text + rest
 }
 
+/// A name for a line of text or a comment: it can't leave it, and is cut where it is long.
+pub(super) fn line(name: &str) -> String {
+    const MOST: usize = 80;
+    let clean = |c: char| if c.is_control() || "\u{2028}\u{2029}".contains(c) { ' ' } else { c };
+    let mut text: String = name.chars().take(MOST).map(clean).collect();
+    if name.chars().nth(MOST).is_some() {
+        text.push('…');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::fill;

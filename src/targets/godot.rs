@@ -4,7 +4,7 @@
 //! not there. Resources name each other by file name alone, which Godot takes as relative to the resource's own folder, so the kit
 //! may lie anywhere in a project.
 
-use super::fill::fill;
+use super::fill::{fill, line};
 use super::{Kit, KitFile};
 use crate::output::sidecar::{Bounds, Clip, Encoding, Loop, Role, Sidecar, Texture};
 use crate::playback::Language;
@@ -85,8 +85,10 @@ fn shader(sidecar: &Sidecar) -> String {
 }
 
 /// A string of Godot's text formats.
+/// A string of Godot's text files, which no control character but these can be part of.
 fn quote(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    let clean: String = text.chars().map(|c| if c.is_control() && !"\n\t".contains(c) { ' ' } else { c }).collect();
+    format!("\"{}\"", clean.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 fn vector(v: [f32; 3]) -> String {
@@ -190,13 +192,14 @@ fn mesh_import(sidecar: &Sidecar) -> String {
 }
 
 fn readme(name: &str, sidecar: &Sidecar) -> String {
-    let clips: Vec<&str> = sidecar.clips.iter().map(clip_name).take(8).collect();
+    let in_line = |clip: &Clip| line(clip_name(clip));
+    let clips: Vec<String> = sidecar.clips.iter().map(in_line).take(8).collect();
     let mut listed = clips.join(", ");
     if sidecar.clips.len() > clips.len() {
         listed += &format!(" and {} more", sidecar.clips.len() - clips.len());
     }
     let count = (u32::from(SIDE) * u32::from(SIDE)).to_string();
-    let stepped: Vec<&str> = sidecar.clips.iter().filter(|c| c.stepped).map(clip_name).collect();
+    let stepped: Vec<String> = sidecar.clips.iter().filter(|c| c.stepped).map(in_line).collect();
     let last = match stepped.as_slice() {
         [] => "The lookup UV names the vertex, so splitting, reordering or thinning the mesh is safe; changing UV sets is not.".into(),
         names => format!("These clips jump between frames and are blended all the same: {}.", names.join(", ")),

@@ -6,7 +6,7 @@
 //!
 //! No `.meta` files: nothing refers to a file by its GUID, and no file has import settings that matter.
 
-use super::fill::fill;
+use super::fill::{fill, line};
 use super::{Kit, KitFile};
 use crate::output::sidecar::Sidecar;
 use crate::playback::Language;
@@ -54,7 +54,7 @@ fn readme(name: &str, sidecar: &Sidecar) -> String {
 /// A clip's name as the importer gives it, to stand in a line of Markdown: whatever a file calls it.
 fn code(name: Option<&str>, number: usize) -> String {
     let name = name.map_or_else(|| format!("clip_{number}"), shown);
-    format!("`{name}`")
+    format!("`{}`", line(&name))
 }
 
 /// The same within a C# string within a line of Markdown.

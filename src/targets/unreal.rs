@@ -3,7 +3,7 @@
 //! Unreal keeps assets in a binary form of its own, so the kit is a program that makes them. `import_NAME.py` is a few lines about one
 //! bake; what it calls is the same for every bake and reads the sidecar.
 
-use super::fill::fill;
+use super::fill::{fill, line};
 use super::{Kit, KitFile};
 use crate::output::sidecar::Clip;
 use crate::playback::Language;
@@ -14,7 +14,7 @@ pub(super) fn files(kit: &Kit<'_>) -> Vec<KitFile> {
     let file = |name: String, text: String| KitFile { name, text };
     // a string of Python is one of JSON but for characters that JSON need not escape and safe names do not hold
     let quoted = serde_json::Value::from(name).to_string();
-    let asset: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+    let asset = asset_name(name);
     let script = [("name", quoted.as_str()), ("asset", &serde_json::Value::from(asset).to_string()), ("doc", &plain(name))];
     vec![
         file(format!("import_{name}.py"), fill(include_str!("unreal/import.py"), &script)),
@@ -31,6 +31,12 @@ pub(super) fn check(kit: &Kit<'_>) -> Vec<String> {
         return Vec::new();
     }
     vec![format!("{stepped} clip(s) jump between frames (stepped), and the material blends across the jumps")]
+}
+
+/// A folder of assets, by whose name Unreal allows letters, digits and `_`. Two names that differ in others stay two.
+fn asset_name(name: &str) -> String {
+    let asset: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+    if asset == name { asset } else { format!("{asset}_{:08x}", crc32fast::hash(name.as_bytes())) }
 }
 
 /// A name inside a docstring: no quote or backslash that would end it.
@@ -75,7 +81,7 @@ fn custom_hlsl() -> String {
 }
 
 fn readme(kit: &Kit<'_>, clips: &[Clip]) -> String {
-    let name = |clip: &Clip| clip.name.clone().unwrap_or_else(|| "unnamed".into());
+    let name = |clip: &Clip| clip.name.as_deref().map_or_else(|| "unnamed".into(), line);
     let mut listed = clips.iter().take(8).map(name).collect::<Vec<_>>().join(", ");
     if clips.len() > 8 {
         listed += &format!(" and {} more", clips.len() - 8);

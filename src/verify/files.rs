@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::verdict::{Code, Findings, TextureVerdict};
 use crate::baked::{Baked, Image, MOST_VERTICES, Mesh, check_layout, image, locate, read_mesh};
+use crate::encode::FLAT;
 use crate::output::sidecar::{Encoding, Pixel, Role, Sidecar, Texture, Unit};
 
 /// What could be read of a bake.
@@ -238,6 +239,8 @@ fn check_sizes(sidecar: &Sidecar, wrong: &mut impl FnMut(Code, String)) {
 
 fn check_textures(sidecar: &Sidecar, wrong: &mut impl FnMut(Code, String)) {
     let texels = u64::from(sidecar.layout.width) * u64::from(sidecar.layout.height);
+    let corners = [sidecar.bounds.min, sidecar.bounds.max];
+    let largest = corners.as_flattened().iter().fold(0.0_f64, |most, &v| most.max(f64::from(v).abs()));
     for (i, texture) in sidecar.textures.iter().enumerate() {
         let file = &texture.file;
         if sidecar.textures.iter().take(i).any(|t| t.role == texture.role) {
@@ -258,12 +261,13 @@ fn check_textures(sidecar: &Sidecar, wrong: &mut impl FnMut(Code, String)) {
         if texture.gpu_bytes != bytes {
             wrong(Code::Sidecar, format!("gpu_bytes of {file} is {}, {texels} texels take {bytes}", texture.gpu_bytes));
         }
-        check_error(texture, wrong);
+        check_error(texture, largest, wrong);
     }
 }
 
-/// A recorded error is one that rounding to the texture's steps can have.
-fn check_error(texture: &Texture, wrong: &mut impl FnMut(Code, String)) {
+/// A recorded error is one that rounding to the texture's steps can have. `largest` is the bake's largest |coordinate|: an axis whose
+/// range is noise beside it holds no steps.
+fn check_error(texture: &Texture, largest: f64, wrong: &mut impl FnMut(Code, String)) {
     let (error, file) = (&texture.error, &texture.file);
     let is_number = error.max.is_finite() && error.rms.is_finite() && error.max >= 0.0 && error.rms >= 0.0;
     // Squares are added up in 1/256 steps (see `skin`), so that the mean of equal errors may come out a little over the largest.
@@ -286,8 +290,8 @@ fn check_error(texture: &Texture, wrong: &mut impl FnMut(Code, String)) {
     let limit = match (texture.role, texture.scale) {
         (Role::Position, Some(scale)) => {
             let half = scale.map(|s| f64::from(s) / steps / 2.0);
-            let largest = scale.iter().chain(texture.bias.iter().flatten()).fold(0.0_f64, |most, &v| most.max(f64::from(v).abs()));
-            half.iter().map(|h| h * h).sum::<f64>().sqrt() * 1.01 + largest * 1e-5
+            let range = scale.iter().chain(texture.bias.iter().flatten()).fold(0.0_f64, |most, &v| most.max(f64::from(v).abs()));
+            half.iter().map(|h| h * h).sum::<f64>().sqrt() * 1.01 + range * 1e-5 + largest * f64::from(FLAT)
         }
         // half a step on three axes of 2, as an angle; octahedral ones have 255 steps and are worst between the axes
         (_, _) if texture.encoding == Encoding::AlphaOctahedral => 1.0,
@@ -298,6 +302,15 @@ fn check_error(texture: &Texture, wrong: &mut impl FnMut(Code, String)) {
             Code::RecordedError,
             format!("the error of {file} is recorded as {} where the encoding allows {limit:.3e} at most", error.max),
         );
+    }
+}
+
+/// The parts' triangles are those of the mesh.
+pub(super) fn check_indices(mesh: &Mesh, sidecar: &Sidecar, name: &str, findings: &mut Findings) {
+    let said: u64 = sidecar.mesh.parts.iter().map(|part| u64::from(part.index_count)).sum();
+    if said != mesh.indices.len() as u64 {
+        let (file, found) = (&sidecar.mesh.file, mesh.indices.len());
+        findings.wrong(Code::Parts, name, format!("the parts have {said} indices, {file} has {found}; take the files of one bake"));
     }
 }
 

@@ -59,6 +59,7 @@ pub fn verify(request: &Request) -> Result<Verdict> {
     };
     if let Some(mesh) = &set.mesh {
         lookup::check(mesh, &sidecar, &mut findings);
+        files::check_indices(mesh, &sidecar, &name, &mut findings);
     }
     let baked = set.assemble(&path, &sidecar);
     let (mut size, mut measured) = (0.0, None);

@@ -168,6 +168,8 @@ fn check(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
     check_time(&mut stage, player, report)?;
     check_boxes(&mut stage, player, bounds, report);
     stage.despawn(player);
+    check_changes(&mut stage, report)?;
+    check_wrap(&mut stage, &clips, report)?;
     check_instances(&mut stage, bounds, clips.first().map_or(1.0, |clip| clip.frame_count as f32), report)?;
     let (built, failed) = stage.pipelines();
     report.say("every pipeline is built", built > 0 && failed.is_empty(), format!("{built} built; {}", failed.join("; ")));
@@ -273,10 +275,84 @@ fn check_boxes(stage: &mut Stage, player: bevy::prelude::Entity, [low, high]: [V
     report.say("Bevy alone would take the rest pose's", rest.is_some_and(|rest| rest != wanted), format!("{rest:?}"));
 }
 
+/// A frame of a clip.
+fn still(index: usize, frame: f32) -> VatClip {
+    VatClip { index, start: frame, speed: 0.0, once: false }
+}
+
+/// A player shows the same whatever happens to it and around it, and nothing when it is gone.
+fn check_changes(stage: &mut Stage, report: &mut Report) -> Result<(), String> {
+    let player = stage.player(still(0, 0.0), Vec3::ZERO);
+    let wanted = stage.capture()?;
+    let mut same = |stage: &mut Stage, what: &str, found: Picture| {
+        let difference = wanted.outline_difference(&found);
+        report.say(what, wanted.area() > 1000 && difference == 0.0, format!("outline {:.3} % after it", 100.0 * difference));
+        stage.run(1);
+    };
+    stage.touch_bake();
+    let found = stage.capture()?;
+    same(stage, "it is shown after a reload", found);
+
+    let taken = stage.take_player(player).ok_or("the player is gone")?;
+    let found = stage.capture()?;
+    let nothing = found.area();
+    stage.give_player(player, taken);
+    let found = stage.capture()?;
+    same(stage, "it is shown again after its player was taken and given", found);
+
+    let copy = stage.copy(player);
+    stage.show(player, false);
+    let found = stage.capture()?;
+    same(stage, "a copy is shown", found);
+    stage.despawn(copy);
+    stage.show(player, true);
+    stage.run(4);
+
+    // More than the slots that there are to begin with: no frame in between is without it.
+    let crowd: Vec<_> = (0..100).map(|_| stage.player(still(0, 0.0), Vec3::ZERO)).collect();
+    for frame in 0..4 {
+        let found = stage.capture_now()?;
+        same(stage, &format!("it is shown in frame {frame} after a crowd came"), found);
+    }
+    for entity in crowd {
+        stage.despawn(entity);
+    }
+    stage.despawn(player);
+    let found = stage.capture()?;
+    report.say("nothing is shown without a player", nothing == 0 && found.area() == 0, format!("{nothing} and {} texels", found.area()));
+    Ok(())
+}
+
+/// Bevy's clock goes back to 0 once an hour; what is played goes on.
+fn check_wrap(stage: &mut Stage, clips: &[Clip], report: &mut Report) -> Result<(), String> {
+    let (Some(clip), last) = (clips.first(), clips.len() - 1) else { return Ok(()) };
+    stage.set_wrap(2);
+    stage.run(2);
+    let now = stage.now();
+    let player = stage.player(VatClip::looped(last, now), Vec3::ZERO);
+    stage.change(player, |player| player.fade_to(VatClip::looped(0, now), 0.1));
+    for _ in 0..12 {
+        stage.step(0.2);
+    }
+    let (after, found) = (stage.now(), stage.capture()?);
+    let intervals = clip.frame_count.saturating_sub(1) as f32;
+    stage.set_clip(player, still(0, (2.4 * clip.fps) % intervals.max(1.0)));
+    let wanted = stage.capture()?;
+    // Without more ado it would be as far back in the clip faded from as the clock went.
+    stage.set_clip(player, still(last, 0.0));
+    let mistaken = stage.capture()?;
+    stage.despawn(player);
+    stage.set_wrap(3600);
+    let [same, other] = [wanted.outline_difference(&found), mistaken.outline_difference(&found)];
+    let seen = format!("outline {:.3} %, and {:.3} % of what it faded from; the clock shows {after:.1} s", 100.0 * same, 100.0 * other);
+    report.say("it goes on when the clock goes back", same <= OUTLINE && other > WRONG * OUTLINE && after < 2.0, seen);
+    Ok(())
+}
+
 /// Instances show what each of them plays, and a crowd takes no more draws than one of them.
 fn check_instances(stage: &mut Stage, [low, high]: [Vec3; 2], frames: f32, report: &mut Report) -> Result<(), String> {
     let aside = Vec3::X * 0.6 * (high.x - low.x);
-    let still = |frame: f32| VatClip { index: 0, start: frame.floor(), speed: 0.0, once: false };
+    let still = |frame: f32| still(0, frame.floor());
     let mut alone = |at: Vec3, frame| -> Result<Picture, String> {
         let player = stage.player(still(frame), at);
         let picture = stage.capture()?;

@@ -156,9 +156,42 @@ impl Stage {
     }
 
     pub fn set_clip(&mut self, player: Entity, clip: VatClip) {
+        self.change(player, |player| player.clip = clip);
+    }
+
+    pub fn change(&mut self, player: Entity, change: impl FnOnce(&mut VatPlayer)) {
         if let Some(mut player) = self.app.world_mut().get_mut::<VatPlayer>(player) {
-            player.clip = clip;
+            change(&mut player);
         }
+    }
+
+    /// Takes the player off its entity, which stays.
+    pub fn take_player(&mut self, entity: Entity) -> Option<VatPlayer> {
+        self.app.world_mut().entity_mut(entity).take::<VatPlayer>()
+    }
+
+    pub fn give_player(&mut self, entity: Entity, player: VatPlayer) {
+        self.app.world_mut().entity_mut(entity).insert(player);
+    }
+
+    /// A copy of an entity, as an app makes it.
+    pub fn copy(&mut self, entity: Entity) -> Entity {
+        self.app.world_mut().entity_mut(entity).clone_and_spawn()
+    }
+
+    /// Says that the bake's files were changed, as Bevy does when it has read them anew.
+    #[allow(unused_mut)] // a guard from 0.19 on
+    pub fn touch_bake(&mut self) {
+        let vat = self.vat.id();
+        // The guard of 0.19 tells only of what was changed.
+        if let Some(mut vat) = self.app.world_mut().resource_mut::<Assets<Vat>>().get_mut(vat) {
+            vat.clips.shrink_to_fit();
+        }
+    }
+
+    /// After how many seconds Bevy's clock goes back to 0: an hour, unless it is set.
+    pub fn set_wrap(&mut self, seconds: u64) {
+        self.app.world_mut().resource_mut::<Time<Virtual>>().set_wrap_period(Duration::from_secs(seconds));
     }
 
     pub fn despawn(&mut self, entity: Entity) {
@@ -205,12 +238,13 @@ impl Stage {
         children.filter_map(|child| world.get::<Aabb>(*child)).copied().collect()
     }
 
-    /// One more mesh of the player's, without what keeps Bevy from putting the box of the rest pose there: Bevy's box.
+    /// The box that Bevy itself gives a mesh of the player's.
     pub fn box_of_bevy(&mut self, player: Entity) -> Option<Aabb> {
         let world = self.app.world_mut();
         let child = *world.get::<Children>(player)?.first()?;
-        let (mesh, boxed) = (world.get::<Mesh3d>(child)?.clone(), *world.get::<Aabb>(child)?);
-        let twin = world.spawn((mesh, boxed, Transform::default(), Visibility::Hidden)).id();
+        let mesh = world.get::<Mesh3d>(child)?.clone();
+        let material = world.resource_mut::<Assets<StandardMaterial>>().add(StandardMaterial::default());
+        let twin = world.spawn((mesh, MeshMaterial3d(material), Transform::default(), Visibility::Hidden)).id();
         self.run(3);
         let found = self.app.world().get::<Aabb>(twin).copied();
         self.despawn(twin);
@@ -226,6 +260,11 @@ impl Stage {
     /// Runs until changes are seen, then takes a picture.
     pub fn capture(&mut self) -> Result<Picture, String> {
         self.run(4);
+        self.capture_now()
+    }
+
+    /// A picture of the next frame.
+    pub fn capture_now(&mut self) -> Result<Picture, String> {
         self.app.world_mut().resource_mut::<Captured>().0 = None;
         let keep = |captured: Seen<'_, '_>, mut kept: ResMut<Captured>| {
             let image: &Image = captured.event();

@@ -9,26 +9,35 @@ use crate::warning::{Code, Warnings};
 /// Sets that are added because a material reads them, at most: what engines have.
 const MOST_SETS: u32 = 8;
 
-/// The set for the lookup: `wanted`, or the next free one where a material reads `wanted`. It is the same for all groups.
+/// The set for the lookup: `wanted`, or, where a material reads it, the next one that is free, else the first that no material
+/// reads. It is the same for all groups.
 pub fn choose_set(groups: &[Group], parcel: &Parcel, wanted: u32, warnings: &mut Warnings) -> u32 {
     let occupied = |group: &Group, set: u32| own_sets(group).any(|s| s == set);
-    let reader = groups.iter().find(|g| occupied(g, wanted) && reads(g, parcel, wanted));
-    let Some(reader) = reader else {
-        let replaced = groups.iter().filter(|g| occupied(g, wanted)).count();
+    let reader_of = |set: u32| groups.iter().find(|g| occupied(g, set) && reads(g, parcel, set));
+    let mut replace = |set: u32| {
+        let replaced = groups.iter().filter(|g| occupied(g, set)).count();
         warnings.add(Code::UvSetReplaced, replaced as u64, || {
-            format!("TEXCOORD_{wanted} of {{count}} output primitive(s) was replaced by the lookup; no material reads it")
+            format!("TEXCOORD_{set} of {{count}} output primitive(s) was replaced by the lookup; no material reads it")
         });
+    };
+    let Some(reader) = reader_of(wanted) else {
+        replace(wanted);
         return wanted;
     };
-    let mut set = wanted + 1;
-    while groups.iter().any(|g| occupied(g, set)) {
-        set += 1;
+    let is_free = |set: &u32| !groups.iter().any(|g| occupied(g, *set));
+    let mut set = (wanted + 1..).find(is_free).unwrap_or(MOST_SETS);
+    // Beyond what engines have only where nothing else is left.
+    if set >= MOST_SETS
+        && let Some(unread) = (1..MOST_SETS).find(|set| reader_of(*set).is_none())
+    {
+        replace(unread);
+        set = unread;
     }
     warnings.add(Code::UvSetMoved, 1, || {
         let material = reader.material.map_or_else(String::new, |m| parcel.material_name(m));
         format!(
-            "TEXCOORD_{wanted} is read by material {material}, so the lookup stands in TEXCOORD_{set}; Godot and Bevy, which read \
-             only two sets, cannot play it: for them let the source's materials read TEXCOORD_0 alone"
+            "TEXCOORD_{wanted} is read by material {material}, so the lookup stands in TEXCOORD_{set}; what reads only two sets (Bevy) \
+             cannot play it: for that let the source's materials read TEXCOORD_0 alone"
         )
     });
     set

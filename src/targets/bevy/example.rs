@@ -9,7 +9,7 @@ mod vat;
 use vat::{VatClip, VatPlayer, VatPlugin};
 
 /// Under the app's assets folder.
-const VAT: &str = "bevy/{{file}}.vat.json";
+const VAT: &str = "bevy/{{path}}.vat.json";
 /// {{clips}}.
 const CLIPS: usize = {{clip_count}};
 /// Entities along a side of the crowd.

@@ -5,20 +5,23 @@
 
 use std::error::Error;
 
-use bevy::asset::{AssetPath, LoadContext, weak_handle as uuid_handle};
+use bevy::asset::{AssetEvents, AssetPath, LoadContext, weak_handle as uuid_handle};
 use bevy::gltf::Gltf;
-use bevy::prelude::Scene as WorldAsset;
+use bevy::image::ImageLoaderSettings;
+use bevy::pbr::{NotShadowCaster, NotShadowReceiver};
 use bevy::prelude::*;
+use bevy::prelude::{EventReader as Events, Scene as WorldAsset};
 use bevy::render::mesh::MeshTag;
 use bevy::render::primitives::Aabb;
 use bevy::render::render_resource::{ShaderDefVal, ShaderRef};
-use bevy::render::storage::ShaderStorageBuffer as ShaderBuffer;
+use bevy::render::view::RenderLayers;
 use bevy::transform::TransformSystem;
 
 #[path = "vat_plugin.rs"]
 mod vat_plugin;
 pub use vat_plugin::*;
 
+const ASSET_EVENTS: AssetEvents = AssetEvents;
 const PROPAGATE: TransformSystem = TransformSystem::TransformPropagate;
 
 /// Bevy keeps the boxes that it finds.
@@ -37,9 +40,10 @@ fn path_of<'a>(context: &'a LoadContext<'_>) -> &'a AssetPath<'static> {
     context.asset_path()
 }
 
-/// A file as its `.meta` file says.
+/// A file as its `.meta` file says; linear also in an app that reads no such files.
 async fn load_image(context: &mut LoadContext<'_>, path: AssetPath<'static>) -> Result<Image, Failure> {
-    Ok(context.loader().immediate().load::<Image>(path).await?.take())
+    let linear = |settings: &mut ImageLoaderSettings| settings.is_srgb = false;
+    Ok(context.loader().with_settings(linear).immediate().load::<Image>(path).await?.take())
 }
 
 fn load_mesh(context: &mut LoadContext<'_>, path: AssetPath<'static>) -> Handle<Gltf> {

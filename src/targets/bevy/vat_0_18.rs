@@ -5,20 +5,22 @@
 
 use std::error::Error;
 
-use bevy::asset::{AssetPath, LoadContext, uuid_handle};
+use bevy::asset::{AssetEventSystems, AssetPath, LoadContext, uuid_handle};
 use bevy::camera::primitives::Aabb;
-use bevy::camera::visibility::NoAutoAabb;
+use bevy::camera::visibility::{NoAutoAabb, RenderLayers};
 use bevy::gltf::{Gltf, GltfLoaderSettings};
+use bevy::image::ImageLoaderSettings;
+use bevy::light::{NotShadowCaster, NotShadowReceiver};
 use bevy::mesh::MeshTag;
-use bevy::prelude::Scene as WorldAsset;
 use bevy::prelude::*;
-use bevy::render::storage::ShaderStorageBuffer as ShaderBuffer;
+use bevy::prelude::{MessageReader as Events, Scene as WorldAsset};
 use bevy::shader::{ShaderDefVal, ShaderRef};
 
 #[path = "vat_plugin.rs"]
 mod vat_plugin;
 pub use vat_plugin::*;
 
+const ASSET_EVENTS: AssetEventSystems = AssetEventSystems;
 const PROPAGATE: TransformSystems = TransformSystems::Propagate;
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -33,9 +35,10 @@ fn path_of<'a>(context: &'a LoadContext<'_>) -> &'a AssetPath<'static> {
     context.path()
 }
 
-/// A file as its `.meta` file says.
+/// A file as its `.meta` file says; linear also in an app that reads no such files.
 async fn load_image(context: &mut LoadContext<'_>, path: AssetPath<'static>) -> Result<Image, Failure> {
-    Ok(context.loader().immediate().load::<Image>(path).await?.take())
+    let linear = |settings: &mut ImageLoaderSettings| settings.is_srgb = false;
+    Ok(context.loader().with_settings(linear).immediate().load::<Image>(path).await?.take())
 }
 
 /// The mesh must stay in the axes of the texture, whatever the app does with other files.

@@ -5,13 +5,15 @@
 
 use std::error::Error;
 
-use bevy::asset::{AssetPath, LoadContext, uuid_handle};
+use bevy::asset::{AssetEventSystems, AssetPath, LoadContext, uuid_handle};
 use bevy::camera::primitives::Aabb;
-use bevy::camera::visibility::NoAutoAabb;
+use bevy::camera::visibility::{NoAutoAabb, RenderLayers};
 use bevy::gltf::{Gltf, GltfLoaderSettings};
+use bevy::image::ImageLoaderSettings;
+use bevy::light::{NotShadowCaster, NotShadowReceiver};
 use bevy::mesh::MeshTag;
+use bevy::prelude::MessageReader as Events;
 use bevy::prelude::*;
-use bevy::render::storage::ShaderBuffer;
 use bevy::shader::{ShaderDefVal, ShaderRef};
 use bevy::world_serialization::WorldAsset;
 
@@ -19,6 +21,7 @@ use bevy::world_serialization::WorldAsset;
 mod vat_plugin;
 pub use vat_plugin::*;
 
+const ASSET_EVENTS: AssetEventSystems = AssetEventSystems;
 const PROPAGATE: TransformSystems = TransformSystems::Propagate;
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -33,9 +36,10 @@ fn path_of<'a>(context: &'a LoadContext<'_>) -> &'a AssetPath<'static> {
     context.path()
 }
 
-/// A file as its `.meta` file says.
+/// A file as its `.meta` file says; linear also in an app that reads no such files.
 async fn load_image(context: &mut LoadContext<'_>, path: AssetPath<'static>) -> Result<Image, Failure> {
-    Ok(context.load_builder().load_value::<Image>(path).await?.take())
+    let linear = |settings: &mut ImageLoaderSettings| settings.is_srgb = false;
+    Ok(context.load_builder().with_settings(linear).load_value::<Image>(path).await?.take())
 }
 
 /// The mesh must stay in the axes of the texture, whatever the app does with other files.

@@ -7,7 +7,7 @@ use bevy::render::render_resource::TextureFormat;
 use serde::Deserialize;
 
 use super::super::{Aabb, Failure, load_image, load_mesh, path_of};
-use super::{Vat, VatBake, VatClipInfo, VatExtension};
+use super::{Vat, VatBake, VatClipInfo, VatTextures, VatUniform};
 
 /// Reads a sidecar, its textures and its mesh.
 #[derive(TypePath)]
@@ -88,9 +88,8 @@ impl AssetLoader for VatLoader {
             let largest = self.largest;
             return Err(format!("{width} x {height} texels, and this GPU takes {largest} a side: bake with --max-size {largest}").into());
         }
-        let mut material = VatExtension::default();
-        let uniform = &mut material.uniform;
-        uniform.bake = VatBake { width, frames, lanes, groups, ..default() };
+        let mut textures = VatTextures::default();
+        let mut uniform = VatUniform { bake: VatBake { width, frames, lanes, groups, ..default() }, ..default() };
         for texture in sidecar.textures {
             let encoding = match texture.encoding.as_str() {
                 "offset-unorm" | "unit-unorm" => 0,
@@ -111,26 +110,26 @@ impl AssetLoader for VatLoader {
                     uniform.bake.scale = texture.scale.into();
                     uniform.bake.bias = texture.bias.into();
                     uniform.bake.position_encoding = encoding;
-                    material.position = handle;
+                    textures.position = handle;
                 }
                 "normal" => {
                     uniform.bake.normal_encoding = encoding;
                     uniform.has_normals = 1;
-                    material.normal = handle;
+                    textures.normal = handle;
                 }
                 "tangent" => {
                     uniform.tangent_encoding = encoding;
                     uniform.has_tangents = 1;
-                    material.tangent = handle;
+                    textures.tangent = handle;
                 }
                 other => return Err(format!("unknown role {other} of {}", texture.file).into()),
             }
         }
-        if material.position.is_none() {
+        if textures.position.is_none() {
             return Err("no texture of positions".into());
         }
         let mesh = load_mesh(context, beside(context, &mesh.file));
-        Ok(Vat { clips, bounds: Aabb::from_min_max(bounds.min.into(), bounds.max.into()), mesh, material })
+        Ok(Vat { clips, bounds: Aabb::from_min_max(bounds.min.into(), bounds.max.into()), mesh, textures, uniform })
     }
 }
 
@@ -152,8 +151,8 @@ impl VatLoader {
         }
         // Where the GPU lacks this format: the same values in 32-bit floats, twice the memory.
         if found == TextureFormat::Rgba16Unorm && !self.unorm16 {
-            let wide = |bytes: &[u8; 2]| (u16::from_le_bytes(*bytes) as f32 / 65535.0).to_le_bytes();
-            image.data = image.data.take().map(|data| data.as_chunks::<2>().0.iter().flat_map(wide).collect());
+            let wide = |bytes: &[u8]| (u16::from_le_bytes([bytes[0], bytes[1]]) as f32 / 65535.0).to_le_bytes();
+            image.data = image.data.take().map(|data| data.chunks_exact(2).flat_map(wide).collect());
             image.texture_descriptor.format = TextureFormat::Rgba32Float;
         }
         Ok(image)

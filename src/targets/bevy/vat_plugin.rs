@@ -11,17 +11,19 @@
 //! player.fade_to(VatClip::looped(2, time.elapsed_secs_wrapped()), 0.3);    // clip 2 of the sidecar, faded in over 0.3 s
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use bevy::asset::load_internal_asset;
 use bevy::gltf::Gltf;
 use bevy::pbr::{ExtendedMaterial, MaterialExtension};
 use bevy::prelude::*;
-use bevy::render::render_resource::{AsBindGroup, ShaderType, WgpuFeatures};
-use bevy::render::renderer::RenderDevice;
+use bevy::render::render_resource::{AsBindGroup, Buffer, ShaderType, StorageBuffer, WgpuFeatures};
+use bevy::render::renderer::{RenderDevice, RenderQueue};
+use bevy::render::{ExtractSchedule, MainWorld, RenderApp};
 use serde::Deserialize;
 
-use super::{Aabb, MeshTag, NoAutoAabb, PROPAGATE, ShaderBuffer, ShaderRef, WorldAsset, shader_defs, uuid_handle};
+use super::{ASSET_EVENTS, Events, PROPAGATE, shader_defs, uuid_handle};
+use super::{Aabb, MeshTag, NoAutoAabb, NotShadowCaster, NotShadowReceiver, RenderLayers, ShaderRef, WorldAsset};
 
 #[path = "vat_loader.rs"]
 mod vat_loader;
@@ -41,7 +43,11 @@ impl Plugin for VatPlugin {
             .init_asset::<Vat>()
             .preregister_asset_loader::<VatLoader>(&["vat.json"])
             .init_resource::<Models>()
-            .add_systems(PostUpdate, (free_slots, start, write_slots).chain().before(PROPAGATE));
+            .add_systems(PreUpdate, wrap)
+            .add_systems(PostUpdate, (stop, free_slots, start, fill_slots).chain().before(PROPAGATE).before(ASSET_EVENTS));
+        if let Some(render) = app.get_sub_app_mut(RenderApp) {
+            render.add_systems(ExtractSchedule, upload);
+        }
     }
 
     fn finish(&self, app: &mut App) {
@@ -62,7 +68,7 @@ pub struct VatClip {
     pub start: f32,
     /// 1 is the clip's own.
     pub speed: f32,
-    /// Plays once and holds the last frame. Time wraps after an hour (`Time::<Virtual>::set_wrap_period`); begin anew before.
+    /// Plays once and holds the last frame.
     pub once: bool,
 }
 
@@ -80,7 +86,8 @@ impl VatClip {
     }
 }
 
-/// Shows a bake at the entity's transform. Change it at any time.
+/// Shows a bake at the entity's transform, from when its files are loaded. Change it at any time. `RenderLayers`, `NotShadowCaster`
+/// and `NotShadowReceiver` of the entity hold for its meshes, which are its children, where they are there from the start.
 #[derive(Component, Clone)]
 #[require(Transform, Visibility)]
 pub struct VatPlayer {
@@ -100,7 +107,7 @@ impl VatPlayer {
         Self { vat, clip: VatClip::looped(0, 0.0), from: VatClip::default(), fade: Vec2::ZERO }
     }
 
-    /// Fades to a clip, from its start on.
+    /// Fades to a clip, from its start on. What an unfinished fade came from is dropped: it jumps.
     pub fn fade_to(&mut self, clip: VatClip, seconds: f32) {
         self.from = self.clip;
         self.fade = Vec2::new(clip.start, seconds);
@@ -116,7 +123,8 @@ pub struct Vat {
     /// Box of all animated positions, for culling.
     pub bounds: Aabb,
     mesh: Handle<Gltf>,
-    material: VatExtension,
+    textures: VatTextures,
+    uniform: VatUniform,
 }
 
 /// A clip of a bake.
@@ -135,11 +143,18 @@ pub struct VatClipInfo {
     pub stepped: bool,
 }
 
+#[derive(Clone, Default)]
+struct VatTextures {
+    position: Option<Handle<Image>>,
+    normal: Option<Handle<Image>>,
+    tangent: Option<Handle<Image>>,
+}
+
 /// The standard material with the textures of a bake.
 pub type VatMaterial = ExtendedMaterial<StandardMaterial, VatExtension>;
 
 /// What it reads more than the standard material.
-#[derive(Asset, AsBindGroup, TypePath, Clone, Default)]
+#[derive(Asset, AsBindGroup, TypePath, Clone)]
 pub struct VatExtension {
     #[uniform(100)]
     uniform: VatUniform,
@@ -149,8 +164,9 @@ pub struct VatExtension {
     normal: Option<Handle<Image>>,
     #[texture(103, sample_type = "float", filterable = false, visibility(vertex))]
     tangent: Option<Handle<Image>>,
-    #[storage(104, read_only, visibility(vertex))]
-    slots: Handle<ShaderBuffer>,
+    // The buffer itself: as an asset it would be another one after each change, up to Bevy 0.18, and the material keep the old one.
+    #[storage(104, read_only, buffer, visibility(vertex))]
+    slots: Buffer,
 }
 
 impl MaterialExtension for VatExtension {
@@ -188,7 +204,7 @@ struct VatBake {
     normal_encoding: u32,
 }
 
-/// `VatSlot` of vat_playback.wgsl.
+/// `VatSlot` of vat_playback.wgsl: what one player plays.
 #[derive(ShaderType, Clone, Copy, Default)]
 struct VatSlot {
     clip: Vec4,
@@ -196,54 +212,146 @@ struct VatSlot {
     fade: Vec4,
 }
 
-/// A bake on the GPU. It stays there until the app ends.
+/// Slots of a bake to begin with.
+const ROOM: usize = 64;
+
+/// A bake on the GPU, while something plays it.
 struct Model {
     parts: Vec<(Handle<Mesh>, Handle<VatMaterial>)>,
-    slots: Vec<VatSlot>,
+    /// [`ROOM`] of them, or twice as many until there is room for every player.
+    slots: StorageBuffer<Vec<VatSlot>>,
+    /// Slots that were given away at least once: the others follow them.
+    used: usize,
+    /// Those of them that nobody has now.
     free: Vec<u32>,
     changed: bool,
+}
+
+impl Model {
+    fn take_slot(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.used += 1;
+            self.used as u32 - 1
+        })
+    }
+
+    /// How many slots there must be.
+    fn room(&self) -> usize {
+        self.used.next_power_of_two().max(ROOM)
+    }
 }
 
 #[derive(Resource, Default)]
 struct Models {
     of_bake: HashMap<AssetId<Vat>, Model>,
-    /// Of every entity that has one: what despawned with it can't be asked.
-    slot_of: HashMap<Entity, Slot>,
+    /// Of every entity that has one: a despawned one can't be asked.
+    slot_of: HashMap<Entity, (AssetId<Vat>, u32)>,
 }
 
-/// The slot of an entity in its bake's storage buffer: its `MeshTag`.
-#[derive(Component, Clone, Copy)]
-struct Slot(AssetId<Vat>, u32);
+/// What a player has while it is shown: a slot in its bake's buffer, which is the `MeshTag` of its meshes. No copy of the entity
+/// gets it, but its own.
+#[derive(Component)]
+struct Shown {
+    vat: AssetId<Vat>,
+    slot: u32,
+    meshes: Vec<Entity>,
+}
+
+/// Where Bevy's clock went back to 0, as it does once an hour, times that players hold go back too.
+fn wrap(time: Res<Time>, mut last: Local<f32>, mut players: Query<&mut VatPlayer>) {
+    let now = time.elapsed_secs_wrapped();
+    if now < *last {
+        let period = time.wrap_period().as_secs_f32();
+        for mut player in &mut players {
+            let VatPlayer { clip, from, fade, .. } = &mut *player;
+            for clip in [clip, from] {
+                clip.start -= if clip.speed == 0.0 { 0.0 } else { period };
+            }
+            fade.x -= period;
+        }
+    }
+    *last = now;
+}
+
+/// Takes down what shows another bake than its player's, or has none, or whose files were changed; `start` builds it anew.
+fn stop(
+    mut commands: Commands,
+    mut changes: Events<AssetEvent<Vat>>,
+    shown: Query<(Entity, &Shown, Option<&VatPlayer>)>,
+    mut models: ResMut<Models>,
+) {
+    let changed: HashSet<_> =
+        changes.read().filter_map(|change| if let AssetEvent::Modified { id } = change { Some(*id) } else { None }).collect();
+    models.of_bake.retain(|id, _| !changed.contains(id));
+    for (entity, shown, player) in &shown {
+        if changed.contains(&shown.vat) || player.is_none_or(|player| player.vat.id() != shown.vat) {
+            for mesh in &shown.meshes {
+                commands.entity(*mesh).try_despawn();
+            }
+            commands.entity(entity).try_remove::<Shown>();
+        }
+    }
+}
+
+/// The slot of a player that is gone is given to the next one. The last of a bake takes what it needs on the GPU along.
+fn free_slots(mut gone: RemovedComponents<Shown>, mut models: ResMut<Models>) {
+    let Models { of_bake, slot_of } = &mut *models;
+    for (id, slot) in gone.read().filter_map(|entity| slot_of.remove(&entity)) {
+        let Some(model) = of_bake.get_mut(&id) else { continue };
+        model.free.push(slot);
+        if model.free.len() == model.used {
+            of_bake.remove(&id);
+        }
+    }
+}
 
 /// Gives every new player whose bake is loaded a slot and one child a material.
 fn start(
     mut commands: Commands,
-    players: Query<(Entity, &VatPlayer), Without<Slot>>,
+    players: Query<(Entity, &VatPlayer, Option<&RenderLayers>, Has<NotShadowCaster>, Has<NotShadowReceiver>), Without<Shown>>,
     (server, vats, gltfs): (Res<AssetServer>, Res<Assets<Vat>>, Res<Assets<Gltf>>),
     (worlds, standard): (Res<Assets<WorldAsset>>, Res<Assets<StandardMaterial>>),
     (mut materials, mut models): (ResMut<Assets<VatMaterial>>, ResMut<Models>),
+    (device, queue): (Option<Res<RenderDevice>>, Option<Res<RenderQueue>>),
 ) {
+    // Without a GPU nothing is shown.
+    let (Some(device), Some(queue)) = (device, queue) else { return };
     let Models { of_bake, slot_of } = &mut *models;
-    for (entity, player) in &players {
+    for (entity, player, layers, casts_none, receives_none) in &players {
         let id = player.vat.id();
         let (true, Some(vat)) = (server.is_loaded_with_dependencies(id), vats.get(id)) else { continue };
         let model = of_bake.entry(id).or_insert_with(|| {
+            let mut slots = StorageBuffer::from(vec![VatSlot::default(); ROOM]);
+            slots.write_buffer(&device, &queue);
             let scene = gltfs.get(&vat.mesh).and_then(|gltf| worlds.get(gltf.scenes.first()?));
-            let parts = scene.map(|scene| parts(&scene.world, vat, &standard, &mut materials)).unwrap_or_default();
-            Model { parts, slots: Vec::new(), free: Vec::new(), changed: true }
+            let found = scene.zip(slots.buffer()).map(|(scene, buffer)| parts(&scene.world, vat, buffer, &standard, &mut materials));
+            let parts = found.unwrap_or_default();
+            if parts.is_empty() {
+                warn!("{:?} has no mesh to show", player.vat.path());
+            }
+            Model { parts, slots, used: 0, free: Vec::new(), changed: true }
         });
-        let slot = model.free.pop().unwrap_or(model.slots.len() as u32);
-        if slot as usize == model.slots.len() {
-            model.slots.push(VatSlot::default());
-        }
-        slot_of.insert(entity, Slot(id, slot));
-        commands.entity(entity).insert(Slot(id, slot)).with_children(|children| {
+        let slot = model.take_slot();
+        slot_of.insert(entity, (id, slot));
+        let mut meshes = Vec::new();
+        commands.entity(entity).with_children(|children| {
             for (mesh, material) in &model.parts {
                 let shown = (Mesh3d(mesh.clone()), MeshMaterial3d(material.clone()), MeshTag(slot));
                 // Without NoAutoAabb Bevy puts the box of the rest pose there, and culls what moves out of it.
-                children.spawn((shown, vat.bounds, NoAutoAabb));
+                let mut child = children.spawn((shown, vat.bounds, NoAutoAabb));
+                if let Some(layers) = layers {
+                    child.insert(layers.clone());
+                }
+                if casts_none {
+                    child.insert(NotShadowCaster);
+                }
+                if receives_none {
+                    child.insert(NotShadowReceiver);
+                }
+                meshes.push(child.id());
             }
         });
+        commands.entity(entity).try_insert(Shown { vat: id, slot, meshes });
     }
 }
 
@@ -251,9 +359,13 @@ fn start(
 fn parts(
     scene: &World,
     vat: &Vat,
+    slots: &Buffer,
     standard: &Assets<StandardMaterial>,
     materials: &mut Assets<VatMaterial>,
 ) -> Vec<(Handle<Mesh>, Handle<VatMaterial>)> {
+    let VatTextures { position, normal, tangent } = vat.textures.clone();
+    let uniform = VatUniform { slots: ROOM as u32, ..vat.uniform };
+    let extension = VatExtension { uniform, position, normal, tangent, slots: slots.clone() };
     let mut extended = HashMap::new();
     // Absent where the scene has neither: then there is nothing to show.
     let Some(mut meshes) = scene.try_query::<(&Mesh3d, Option<&MeshMaterial3d<StandardMaterial>>)>() else { return Vec::new() };
@@ -261,63 +373,56 @@ fn parts(
         let id = material.map(|material| material.0.id());
         let material = extended.entry(id).or_insert_with(|| {
             let base = id.and_then(|id| standard.get(id)).cloned().unwrap_or_default();
-            materials.add(ExtendedMaterial { base, extension: vat.material.clone() })
+            materials.add(ExtendedMaterial { base, extension: extension.clone() })
         });
         (mesh.0.clone(), material.clone())
     });
     shown.collect()
 }
 
-/// Writes what players play where they changed; once a frame and bake.
+/// Notes what players play where they changed. Where slots ran out, materials get a larger buffer.
 #[allow(unused_mut)] // `get_mut` gives a guard from 0.19 on
-fn write_slots(
-    players: Query<(&VatPlayer, &Slot), Or<(Changed<VatPlayer>, Added<Slot>)>>,
+fn fill_slots(
+    players: Query<(&VatPlayer, &Shown), Or<(Changed<VatPlayer>, Added<Shown>)>>,
     vats: Res<Assets<Vat>>,
-    mut models: ResMut<Models>,
-    mut materials: ResMut<Assets<VatMaterial>>,
-    mut buffers: ResMut<Assets<ShaderBuffer>>,
+    (mut models, mut materials): (ResMut<Models>, ResMut<Assets<VatMaterial>>),
+    (device, queue): (Option<Res<RenderDevice>>, Option<Res<RenderQueue>>),
 ) {
-    for (player, Slot(id, slot)) in &players {
-        let (Some(vat), Some(model)) = (vats.get(*id), models.of_bake.get_mut(id)) else { continue };
+    let (Some(device), Some(queue)) = (device, queue) else { return };
+    for model in models.of_bake.values_mut() {
+        let room = model.room();
+        if model.slots.get().len() < room {
+            model.slots.get_mut().resize(room, VatSlot::default());
+            model.slots.write_buffer(&device, &queue);
+        }
+        let Some(buffer) = model.slots.buffer() else { continue };
+        for (_, id) in &model.parts {
+            // Asked first: what `get_mut` hands out is prepared anew.
+            if materials.get(id).is_some_and(|material| material.extension.uniform.slots as usize != room) {
+                if let Some(mut material) = materials.get_mut(id) {
+                    material.extension.slots = buffer.clone();
+                    material.extension.uniform.slots = room as u32;
+                }
+            }
+        }
+    }
+    for (player, shown) in &players {
+        let (Some(vat), Some(model)) = (vats.get(shown.vat), models.of_bake.get_mut(&shown.vat)) else { continue };
         let [clip, from] = [player.clip, player.from].map(|clip| (clip, vat.clips.get(clip.index).or(vat.clips.first())));
         let stepped = |info: Option<&VatClipInfo>| info.is_some_and(|info| info.stepped) as u32 as f32;
-        model.slots[*slot as usize] = VatSlot {
+        model.slots.get_mut()[shown.slot as usize] = VatSlot {
             clip: clip.0.vector(clip.1),
             from_clip: from.0.vector(from.1),
             fade: player.fade.extend(stepped(clip.1)).extend(stepped(from.1)),
         };
         model.changed = true;
     }
-    for model in models.of_bake.values_mut().filter(|model| model.changed && !model.slots.is_empty()) {
-        model.changed = false;
-        let room = model.slots.len().next_power_of_two().max(64);
-        let mut data = model.slots.clone();
-        data.resize(room, VatSlot::default());
-        // The same size is written into the same buffer; more room is a new one, which the materials then bind.
-        let current = model.parts.first().and_then(|(_, material)| materials.get(material)).map(|material| &material.extension);
-        if let Some(held) = current.filter(|held| held.uniform.slots as usize == room)
-            && let Some(mut buffer) = buffers.get_mut(&held.slots)
-        {
-            buffer.set_data(data);
-            continue;
-        }
-        let buffer = buffers.add(ShaderBuffer::from(data));
-        for (_, material) in &model.parts {
-            if let Some(mut material) = materials.get_mut(material) {
-                material.extension.slots = buffer.clone();
-                material.extension.uniform.slots = room as u32;
-            }
-        }
-    }
 }
 
-/// A despawned player's slot is given to the next one.
-fn free_slots(mut removed: RemovedComponents<Slot>, mut models: ResMut<Models>) {
-    for entity in removed.read() {
-        if let Some(Slot(id, slot)) = models.slot_of.remove(&entity)
-            && let Some(model) = models.of_bake.get_mut(&id)
-        {
-            model.free.push(slot);
-        }
+/// Copies slots that changed to the GPU between two frames, so that none of them shows half of it.
+fn upload(mut main: ResMut<MainWorld>, device: Res<RenderDevice>, queue: Res<RenderQueue>) {
+    for model in main.resource_mut::<Models>().of_bake.values_mut().filter(|model| model.changed) {
+        model.changed = false;
+        model.slots.write_buffer(&device, &queue);
     }
 }
