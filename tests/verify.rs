@@ -593,6 +593,25 @@ fn t15_ktx2_and_raw_texels_are_read() {
     }
 }
 
+/// The header of a KTX2 that was baked says where things are, and that they are no colours.
+#[test]
+fn t23_a_damaged_header_of_a_ktx2_is_named() {
+    let bake = bake_fixture(&limb(X), |o| o.format = Format::Ktx2);
+    assert_clean(&check(bake.folder.path()), "as baked");
+    let name = &bake.position.file;
+    let whole = std::fs::read(bake.folder.path().join(name)).expect("the texture");
+    let descriptor = u32::from_le_bytes(whole[48..52].try_into().expect("a word")) as usize;
+    for (at, value, word) in [(51, 1, "descriptor"), (59, 1, "key/value"), (68, 1, "global"), (descriptor + 14, 2, "sRGB")] {
+        let folder = copy(bake.folder.path());
+        let mut bytes = whole.clone();
+        bytes[at] = value;
+        std::fs::write(folder.path().join(name), bytes).expect("a file");
+        let verdict = check(folder.path());
+        let found = verdict.findings.iter().find(|f| f.code == Code::FileUnreadable);
+        assert!(found.is_some_and(|f| format!("{f:?}").contains(word)), "{at}: {:#?}", verdict.findings);
+    }
+}
+
 /// Cut, changed and boundless files: a finding or an error, soon, never a panic.
 #[test]
 fn t16_hostile_files_end_in_sentences() {

@@ -30,8 +30,10 @@ pub(super) fn check_reach(mesh: &BakeMesh, poses: &PoseSource<'_>) -> Result<()>
         return Ok(());
     }
     Err(Error::Bake(format!(
-        "positions or normals leave the range of 32-bit floats (matrices up to {matrix:.1e}, morph weights up to {weight:.1e}, vertices up to {position:.1e}); \
-         look for huge scales, translations or weights in the nodes and animations"
+        "positions or normals may reach {:.1e}, beyond {MOST:.0e} their squares leave the range of 32-bit floats (matrices up to \
+         {matrix:.1e}, morph weights up to {weight:.1e}, vertices up to {position:.1e}); look for huge scales, translations or weights \
+         in the nodes and animations",
+        reach.max(turned.sqrt()),
     )))
 }
 

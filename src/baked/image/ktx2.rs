@@ -48,6 +48,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Image, String> {
             ));
         }
     };
+    check_sections(bytes)?;
     let size = check_size(width, height)? * texel_bytes;
     let (offset, length, unfolded) = (long(LEVELS).ok_or(CUT)?, long(LEVELS + 8).ok_or(CUT)?, long(LEVELS + 16).ok_or(CUT)?);
     let range = usize::try_from(offset).ok().zip(offset.checked_add(length).and_then(|end| usize::try_from(end).ok()));
@@ -78,4 +79,28 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Image, String> {
         _ => Texels::Unorm16(components(&data, u16::from_le_bytes)),
     };
     Ok(Image { width, height, texels })
+}
+
+/// What stands beside the texels is where the index says, and does not call them colours (KTX 2.0, 3.8 to 3.11).
+fn check_sections(bytes: &[u8]) -> Result<(), String> {
+    /// Offset of the transfer function in a basic data format descriptor, after its total size.
+    const TRANSFER: u64 = 14;
+    const SRGB: u8 = 2;
+    let number = |at: usize, size: usize| bytes.get(at..at + size).map(|b| b.iter().rev().fold(0, |n, &byte| n << 8 | u64::from(byte)));
+    let sections = [("data format descriptor", 48, 4), ("key/value data", 56, 4), ("global data of the supercompression", 64, 8)];
+    for (name, at, size) in sections {
+        let (offset, length) = number(at, size).zip(number(at + size, size)).ok_or("the KTX2 file is cut off")?;
+        let is_inside = match length {
+            0 => offset == 0,
+            _ => offset >= LEVELS as u64 && offset.checked_add(length).is_some_and(|end| end <= bytes.len() as u64),
+        };
+        if !is_inside {
+            let total = bytes.len();
+            return Err(format!("the KTX2 file's {name} would be {length} bytes at {offset} of {total}; it is damaged"));
+        }
+        if at == 48 && length > TRANSFER && bytes.get((offset + TRANSFER) as usize) == Some(&SRGB) {
+            return Err("the KTX2 file's descriptor calls the texels sRGB, and they are linear data; bake again".into());
+        }
+    }
+    Ok(())
 }
