@@ -136,7 +136,7 @@ fn check(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
         for part in [0.0, 0.25, 0.5, 0.8] {
             let frame = (part * intervals).floor();
             // By time, which stands at 0, and by the number of the frame.
-            let by_time = VatClip { index, start: -(frame + 0.01) / clip.fps, speed: 1.0, once: part > 0.5 };
+            let by_time = VatClip { index, start: -(frame + 0.001) / clip.fps, speed: 1.0, once: part > 0.5 };
             let by_frame = VatClip { index, start: frame, speed: 0.0, once: false };
             let wrong = VatClip { start: (frame + 0.5 * intervals) % intervals.max(1.0), ..by_frame };
             let seconds = clip.start + frame / clip.fps;
