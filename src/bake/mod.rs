@@ -170,7 +170,7 @@ fn run(
     warn_kit_limits(&deliveries, &mut sidecars, &name, &mut warnings);
     refuse_warnings(options, &warnings)?;
     let sidecar_name = format!("{name}.vat.json");
-    for ((set, delivery), sidecar) in sets.iter_mut().zip(&deliveries).zip(&mut sidecars) {
+    for ((set, delivery), sidecar) in sets.iter_mut().zip(&deliveries).zip(&sidecars) {
         if let Some(set) = set {
             write_texts(set, delivery, &name, sidecar)?;
             let mut file = set.file(&sidecar_name)?;

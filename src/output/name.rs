@@ -3,9 +3,10 @@
 /// Longest name in bytes: leaves room for suffixes below the 255 that file systems take.
 const NAME_LIMIT: usize = 100;
 
-/// Makes a text a file's name that every file system and URL takes: forbidden characters become `_`, also those that begin a URL's
-/// fragment or an escape (engines load by URL, and Bevy's asset paths end at a `#`) and a dot at the beginning, which hides a file
-/// from engines; device names of Windows get one appended, spaces at the ends and dots at the end go, length is at most 100 bytes; what is left of nothing is `unnamed`.
+/// Makes a text a file's name that every file system and URL takes. Characters that one of them forbids become `_`, also `#` and
+/// `%` (a URL's fragment and escapes; Bevy's asset paths end at a `#`) and a dot at the beginning, which hides a file from engines.
+/// Device names of Windows get one appended, spaces at the ends and dots at the end go, length is at most 100 bytes; what is left of
+/// nothing is `unnamed`.
 pub fn safe_name(text: &str) -> String {
     let replaced: String = text.chars().map(|c| if c.is_control() || r##"<>:"/\|?*#%"##.contains(c) { '_' } else { c }).collect();
     let mut name = trim(&replaced).to_string();
